@@ -1,0 +1,101 @@
+// The op interface: what the planner and the drivers ask of an op, and what an op sees.
+// SPDX-License-Identifier: Apache-2.0
+//
+// An op runs in phases, one after another; the tiles of a phase are independent of each other and may run at the
+// same time, each with scratch of its own. The thread driver and a step-by-step driver are two users of the same thing.
+// Everything that the file or the limits can make wrong is found in `check`; `tile` returns nothing.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "heed/heed.h"
+#include "kernels/kernels.h"
+#include "model/weight.h"
+
+namespace heed {
+
+// Rows of a value. ragged: the rows of graph axis `axis`, as many as the pass has. Otherwise `rows` for each sequence.
+struct Shape {
+  bool ragged = true;
+  uint16_t axis = 0;
+  uint32_t rows = 0;
+  uint32_t features = 0;
+  bool ids = false;  // i32 ids, given by the caller; not in the arena
+};
+
+// What an op sees when a session is planned.
+struct PlanStep {
+  const heed_model& model;
+  const schema::Node& node;
+  const heed_limits& limits;
+  Shape in[HEED_MAX_PORTS];
+  uint32_t in_count;
+  heed_diagnostic* diagnostic;  // never null
+};
+
+// A value while a pass runs: [rows, features], rows `stride` floats apart and 64-byte aligned.
+struct Tensor {
+  float* data = nullptr;
+  const int32_t* ids = nullptr;  // instead of data; null for an optional input that is absent
+  uint32_t rows = 0;
+  uint32_t features = 0;
+  uint32_t stride = 0;
+  const uint32_t* row_begin = nullptr;  // [sequences + 1]
+};
+
+// What an op sees while a pass runs.
+struct Step {
+  const heed_model& model;
+  const schema::Node& node;
+  const heed_limits& limits;
+  const Kernels& kernels;
+  Tensor in[HEED_MAX_PORTS];
+  Tensor out[HEED_MAX_PORTS];
+  uint32_t sequences;
+  uint32_t tile_rows;    // rows of one tile in this pass: a multiple of 8, at most limits.tile_rows
+  uint8_t* workspace;    // of the op, kept between its phases; 64-byte aligned
+  uint32_t node_index;
+  heed_tap tap;
+  void* tap_context;
+};
+
+struct Op {
+  schema::OpKind kind;
+  const char* name;
+  // Whether the op may write its first output over its first input when nobody else needs it.
+  bool in_place;
+  // Checks attributes, weights and input shapes, and tells the shape of each output.
+  heed_status (*check)(const PlanStep& step, Shape* out);
+  // Bytes kept between phases, for the whole input; may be null.
+  uint64_t (*workspace_bytes)(const PlanStep& step);
+  // Bytes one tile needs; may be null. Does not depend on the number of keys.
+  uint64_t (*scratch_bytes)(const PlanStep& step);
+  uint32_t phases;
+  uint32_t (*tiles)(const Step& step, uint32_t phase);
+  void (*tile)(const Step& step, uint32_t phase, uint32_t index, uint8_t* scratch);
+  // Bounds of what the pass brings (ids); may be null. Runs before any tile of the graph.
+  heed_status (*check_input)(const Step& step, heed_diagnostic* diagnostic);
+};
+
+// The op called for by a node, or null if this build does not have it.
+const Op* find_op(schema::OpKind kind);
+
+// Hands out aligned pieces of a block; with a null block it only counts, so that `scratch_bytes` and `tile` can
+// share one function that lays scratch out.
+class Carver {
+ public:
+  explicit Carver(uint8_t* block) : block_(block) {}
+  template <class T>
+  T* take(uint64_t count) {
+    T* piece = block_ ? reinterpret_cast<T*>(block_ + used_) : nullptr;
+    used_ += (count * sizeof(T) + 63) / 64 * 64;
+    return piece;
+  }
+  uint64_t used() const { return used_; }
+
+ private:
+  uint8_t* block_;
+  uint64_t used_ = 0;
+};
+
+}  // namespace heed

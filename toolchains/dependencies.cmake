@@ -1,0 +1,63 @@
+# xsimd and FlatBuffers: header-only for the runtime. Debian's packages first; elsewhere pinned sources.
+# Defines heed_dep_xsimd, heed_dep_flatbuffers (headers only) and HEED_FLATC, the flatc that runs on this machine.
+include(FetchContent)
+set(_heed_host_cmake "/usr/lib/${CMAKE_HOST_SYSTEM_PROCESSOR}-linux-gnu/cmake")
+set(HEED_FLATC "" CACHE FILEPATH "flatc for the machine that builds; empty: found on the path")
+
+find_package(xsimd CONFIG QUIET PATHS "${_heed_host_cmake}" NO_CMAKE_FIND_ROOT_PATH)
+if(xsimd_FOUND AND xsimd_VERSION VERSION_GREATER_EQUAL 8.1)
+  # Debian's target asks for a library that does not exist (-lxtl), so only its include directory is used.
+  get_target_property(_heed_xsimd_include xsimd INTERFACE_INCLUDE_DIRECTORIES)
+else()
+  FetchContent_Declare(xsimd GIT_REPOSITORY https://github.com/xtensor-stack/xsimd.git GIT_TAG 8.1.0)
+  FetchContent_Populate(xsimd)
+  set(_heed_xsimd_include "${xsimd_SOURCE_DIR}/include")
+endif()
+
+# Upstream's package is called flatbuffers, Debian 12's FlatBuffers.
+find_package(flatbuffers CONFIG QUIET PATHS "${_heed_host_cmake}" NO_CMAKE_FIND_ROOT_PATH)
+if(NOT flatbuffers_FOUND)
+  find_package(FlatBuffers CONFIG QUIET PATHS "${_heed_host_cmake}" NO_CMAKE_FIND_ROOT_PATH)
+endif()
+if(TARGET flatbuffers::flatbuffers)
+  get_target_property(_heed_flatbuffers_include flatbuffers::flatbuffers INTERFACE_INCLUDE_DIRECTORIES)
+else()
+  set(FLATBUFFERS_BUILD_TESTS OFF)
+  FetchContent_Declare(flatbuffers GIT_REPOSITORY https://github.com/google/flatbuffers.git GIT_TAG v2.0.8)
+  FetchContent_MakeAvailable(flatbuffers)
+  set(_heed_flatbuffers_include "${flatbuffers_SOURCE_DIR}/include")
+  add_library(flatbuffers::flatbuffers ALIAS flatbuffers)
+endif()
+if(NOT HEED_FLATC)
+  if(TARGET flatc AND NOT CMAKE_CROSSCOMPILING)
+    set(HEED_FLATC "$<TARGET_FILE:flatc>")
+  else()
+    find_program(_heed_flatc flatc REQUIRED NO_CMAKE_FIND_ROOT_PATH)
+    set(HEED_FLATC "${_heed_flatc}")
+  endif()
+endif()
+
+# /usr/include itself must not become an include directory of another target system: a folder of links stands in.
+function(heed_header_only name include_dir subdir)
+  list(GET include_dir 0 include_dir)
+  set(farm "${PROJECT_BINARY_DIR}/dependencies")
+  file(MAKE_DIRECTORY "${farm}")
+  file(CREATE_LINK "${include_dir}/${subdir}" "${farm}/${subdir}" SYMBOLIC)
+  add_library(${name} INTERFACE)
+  target_include_directories(${name} SYSTEM INTERFACE "$<BUILD_INTERFACE:${farm}>")
+endfunction()
+heed_header_only(heed_dep_xsimd "${_heed_xsimd_include}" xsimd)
+heed_header_only(heed_dep_flatbuffers "${_heed_flatbuffers_include}" flatbuffers)
+
+# A generated header works only with the library version of its flatc: say so now, not in a wall of errors.
+file(STRINGS "${_heed_flatbuffers_include}/flatbuffers/base.h" _heed_fb_lines REGEX "define FLATBUFFERS_VERSION_(MAJOR|MINOR|REVISION) ")
+string(REGEX REPLACE "[^0-9;]" "" _heed_fb_version "${_heed_fb_lines}")
+list(JOIN _heed_fb_version "." _heed_fb_version)
+if(NOT HEED_FLATC MATCHES "^\\$<")
+  execute_process(COMMAND "${HEED_FLATC}" --version OUTPUT_VARIABLE _heed_flatc_says)
+  if(NOT _heed_flatc_says MATCHES "version ${_heed_fb_version}")
+    string(STRIP "${_heed_flatc_says}" _heed_flatc_says)
+    message(FATAL_ERROR "heed: flatc (${HEED_FLATC}) says \"${_heed_flatc_says}\", but the FlatBuffers headers are version ${_heed_fb_version}. "
+                        "Install the pair of one version, or name the right flatc with -DHEED_FLATC=.")
+  endif()
+endif()
