@@ -1,0 +1,99 @@
+// Int8 products with AVX-512 VNNI: unsigned activations by signed weights, 64 products an instruction.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tile is up to 8 rows by 3 panels, its sums in up to 24 of the 32 registers. The instruction has a latency of 5
+// cycles and two ports, so at least 10 sums must be under way: smaller tiles keep several sets of sums, each for its
+// share of the inputs (integer sums may be split in any way).
+#include <immintrin.h>
+
+#include "kernels/tables.h"
+
+namespace heed::avx512vnni {
+namespace {
+
+constexpr int kMaxRows = 8;
+constexpr int kMaxPanels = 3;
+
+// One group of one row: sums[p] += four inputs by the weights of panel p. In assembly, the whole row at once, because
+// GCC 12 copies the sums around _mm512_dpbusd_epi32, and around single instructions when a tile is large.
+__attribute__((always_inline)) inline void multiply_row(__m512i (&sums)[1], const uint8_t* a, const __m512i (&w)[1]) {
+  __m512i in;
+  asm("vpbroadcastd %2, %1\n\t"
+      "vpdpbusd %3, %1, %0"
+      : "+&v"(sums[0]), "=&v"(in)
+      : "m"(*reinterpret_cast<const uint8_t(*)[4]>(a)), "v"(w[0]));
+}
+
+__attribute__((always_inline)) inline void multiply_row(__m512i (&sums)[2], const uint8_t* a, const __m512i (&w)[2]) {
+  __m512i in;
+  asm("vpbroadcastd %3, %2\n\t"
+      "vpdpbusd %4, %2, %0\n\t"
+      "vpdpbusd %5, %2, %1"
+      : "+&v"(sums[0]), "+&v"(sums[1]), "=&v"(in)
+      : "m"(*reinterpret_cast<const uint8_t(*)[4]>(a)), "v"(w[0]), "v"(w[1]));
+}
+
+__attribute__((always_inline)) inline void multiply_row(__m512i (&sums)[3], const uint8_t* a, const __m512i (&w)[3]) {
+  __m512i in;
+  asm("vpbroadcastd %4, %3\n\t"
+      "vpdpbusd %5, %3, %0\n\t"
+      "vpdpbusd %6, %3, %1\n\t"
+      "vpdpbusd %7, %3, %2"
+      : "+&v"(sums[0]), "+&v"(sums[1]), "+&v"(sums[2]), "=&v"(in)
+      : "m"(*reinterpret_cast<const uint8_t(*)[4]>(a)), "v"(w[0]), "v"(w[1]), "v"(w[2]));
+}
+
+// One group of the whole tile.
+template <int kRows, int kPanels>
+__attribute__((always_inline)) inline void multiply_group(__m512i (&sums)[kRows][kPanels], const MultiplyI8& args,
+                                                          uint64_t group) {
+  __m512i w[kPanels];
+#pragma GCC unroll 3
+  for (int p = 0; p < kPanels; ++p) w[p] = _mm512_load_si512(args.w + p * args.w_panel_stride + group * 64);
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) multiply_row(sums[r], args.a + r * args.a_stride + group * 4, w);
+}
+
+template <int kRows, int kPanels>
+void multiply_tile(const MultiplyI8& args) {
+  constexpr int kSums = kRows * kPanels;
+  constexpr int kSets = kSums >= 10 ? 1 : kSums >= 5 ? 2 : kSums >= 2 ? 4 : 8;
+  const MultiplyI8 tile = args;
+  __m512i sums[kSets][kRows][kPanels] = {};
+  uint64_t group = 0;
+  for (; group + kSets <= tile.groups; group += kSets) {
+#pragma GCC unroll 8
+    for (int s = 0; s < kSets; ++s) multiply_group(sums[s], tile, group + s);
+  }
+  if constexpr (kSets > 1) {
+    for (; group < tile.groups; ++group) multiply_group(sums[0], tile, group);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 3
+    for (int p = 0; p < kPanels; ++p) {
+      __m512i sum = sums[0][r][p];
+#pragma GCC unroll 8
+      for (int s = 1; s < kSets; ++s) sum = _mm512_add_epi32(sum, sums[s][r][p]);
+      _mm512_store_si512(tile.c + r * uint64_t{tile.c_stride} + p * 16, sum);
+    }
+  }
+}
+
+using Tile = void (*)(const MultiplyI8& args);
+constexpr Tile kTiles[kMaxRows][kMaxPanels] = {
+    {multiply_tile<1, 1>, multiply_tile<1, 2>, multiply_tile<1, 3>},
+    {multiply_tile<2, 1>, multiply_tile<2, 2>, multiply_tile<2, 3>},
+    {multiply_tile<3, 1>, multiply_tile<3, 2>, multiply_tile<3, 3>},
+    {multiply_tile<4, 1>, multiply_tile<4, 2>, multiply_tile<4, 3>},
+    {multiply_tile<5, 1>, multiply_tile<5, 2>, multiply_tile<5, 3>},
+    {multiply_tile<6, 1>, multiply_tile<6, 2>, multiply_tile<6, 3>},
+    {multiply_tile<7, 1>, multiply_tile<7, 2>, multiply_tile<7, 3>},
+    {multiply_tile<8, 1>, multiply_tile<8, 2>, multiply_tile<8, 3>},
+};
+
+}  // namespace
+
+void multiply_i8(const MultiplyI8& args) { kTiles[args.rows - 1][args.panels - 1](args); }
+
+}  // namespace heed::avx512vnni

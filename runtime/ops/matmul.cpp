@@ -1,0 +1,176 @@
+// Matrix products: cuts rows and outputs into tiles and calls the kernels on each.
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul.h"
+
+#include "quant/panel.h"
+
+namespace heed {
+namespace {
+
+constexpr uint32_t kFloatTileRows = 8;    // most that MultiplyF32 takes
+constexpr uint32_t kFloatTilePanels = 4;
+
+// A range cut into as few pieces as allowed, of nearly the same size: 9 rows as 5 and 4, since small tiles are slow.
+class Pieces {
+ public:
+  Pieces(uint32_t length, uint32_t most) : length_(length), count_((length + uint64_t{most} - 1) / most) {}
+  uint64_t count() const { return count_; }
+  uint32_t begin(uint64_t i) const { return static_cast<uint32_t>(length_ * i / count_); }
+  uint32_t size(uint64_t i) const { return begin(i + 1) - begin(i); }
+
+ private:
+  uint64_t length_;
+  uint64_t count_;
+};
+
+uint32_t panels_of(const WeightView& weight) {
+  return static_cast<uint32_t>(round_up(weight.rows, kPanelRows) / kPanelRows);
+}
+
+// The epilogue of the tile whose first row and output these are.
+Epilogue tile_epilogue(const Epilogue& whole, const float* bias, uint64_t row, uint64_t output) {
+  Epilogue tile = whole;
+  tile.bias = bias ? bias + output : nullptr;
+  if (whole.factor) tile.factor += row * whole.factor_stride + output;
+  if (whole.residual) tile.residual += row * whole.residual_stride + output;
+  tile.out += row * whole.out_stride + output;
+  return tile;
+}
+
+// Outputs in `panels` panels from `output` on.
+uint32_t outputs_of(const WeightView& weight, uint32_t output, uint32_t panels) {
+  const uint32_t left = weight.rows - output;
+  return left < panels * kPanelRows ? left : panels * kPanelRows;
+}
+
+}  // namespace
+
+bool can_multiply(const WeightView& weight) {
+  return weight.layout == schema::Layout::panel16 &&
+         (weight.format == schema::Format::q8c || weight.format == schema::Format::f32 ||
+          weight.format == schema::Format::f16);
+}
+
+QuantizedRows take_quantized(Carver& carver, uint32_t rows, uint32_t cols) {
+  QuantizedRows out;
+  out.stride = round_up(cols, kGroupCols);
+  out.bytes = carver.take<uint8_t>(rows * out.stride);
+  out.scale = carver.take<float>(rows);
+  out.zero = carver.take<int32_t>(rows);
+  return out;
+}
+
+QuantizedRows take_quantized_in_place(Carver& carver, float* data, uint64_t stride, uint32_t rows) {
+  QuantizedRows out;
+  out.stride = stride * sizeof(float);
+  out.bytes = reinterpret_cast<uint8_t*>(data);
+  out.scale = carver.take<float>(rows);
+  out.zero = carver.take<int32_t>(rows);
+  return out;
+}
+
+int32_t* take_tile(Carver& carver) { return carver.take<int32_t>(kTileElems); }
+
+void quantize_for(const Kernels& kernels, const WeightView& weight, const FloatRows& in, const QuantizedRows& out) {
+  QuantizeRows args;
+  args.in = in.data;
+  args.in_stride = in.stride;
+  args.rows = in.rows;
+  args.cols = weight.cols;
+  args.input_scale = weight.input_scale;
+  args.flip = kernels.byte_flip;
+  args.out = out.bytes;
+  args.out_stride = out.stride;
+  args.scale = out.scale;
+  args.zero = out.zero;
+  kernels.quantize_rows(args);
+}
+
+// Panels outside, rows inside: the weights of a few panels come from far away once and serve all rows.
+void multiply_quantized(const Kernels& kernels, const WeightView& weight, const QuantizedRows& in, uint32_t rows,
+                        const Epilogue& epilogue, int32_t* tile) {
+  MultiplyI8 product;
+  product.a_stride = in.stride;
+  product.groups = static_cast<uint32_t>(round_up(weight.cols, kGroupCols) / kGroupCols);
+  product.w_panel_stride = panel_i8_bytes(weight.cols);
+  product.c = tile;
+  FinishI8 finish;
+  finish.c = tile;
+  const Pieces row_pieces(rows, kernels.tile_rows);
+  const Pieces panel_pieces(panels_of(weight), kernels.tile_panels);
+  for (uint64_t p = 0; p < panel_pieces.count(); ++p) {
+    const uint32_t output = panel_pieces.begin(p) * kPanelRows;
+    product.panels = panel_pieces.size(p);
+    product.w = static_cast<const int8_t*>(weight.data) + panel_pieces.begin(p) * product.w_panel_stride;
+    product.c_stride = finish.c_stride = product.panels * kPanelRows;
+    finish.outputs = outputs_of(weight, output, product.panels);
+    finish.w_scale = weight.scales + output;
+    finish.w_sum = weight.sums + output;
+    for (uint64_t r = 0; r < row_pieces.count(); ++r) {
+      const uint32_t row = row_pieces.begin(r);
+      product.rows = finish.rows = row_pieces.size(r);
+      product.a = in.bytes + row * in.stride;
+      kernels.multiply_i8(product);
+      finish.scale = in.scale + row;
+      finish.zero = in.zero + row;
+      finish.epilogue = tile_epilogue(epilogue, weight.bias, row, output);
+      kernels.finish_i8(finish);
+    }
+  }
+}
+
+void multiply_floats(const Kernels& kernels, const WeightView& weight, const FloatRows& in, const Epilogue& epilogue,
+                     int32_t* tile) {
+  const bool half = weight.format == schema::Format::f16;
+  MultiplyF32 product;
+  product.a_stride = in.stride;
+  product.cols = weight.cols;
+  product.w_format = half ? ElementFormat::kF16 : ElementFormat::kF32;
+  product.w_panel_stride = uint64_t{weight.cols} * kPanelRows;
+  product.c = reinterpret_cast<float*>(tile);
+  FinishF32 finish;
+  finish.c = product.c;
+  const Pieces row_pieces(in.rows, kFloatTileRows);
+  const Pieces panel_pieces(panels_of(weight), kFloatTilePanels);
+  for (uint64_t p = 0; p < panel_pieces.count(); ++p) {
+    const uint32_t output = panel_pieces.begin(p) * kPanelRows;
+    product.panels = panel_pieces.size(p);
+    product.w = static_cast<const uint8_t*>(weight.data) +
+                panel_pieces.begin(p) * product.w_panel_stride * (half ? sizeof(uint16_t) : sizeof(float));
+    product.c_stride = finish.c_stride = product.panels * kPanelRows;
+    finish.outputs = outputs_of(weight, output, product.panels);
+    for (uint64_t r = 0; r < row_pieces.count(); ++r) {
+      const uint32_t row = row_pieces.begin(r);
+      product.rows = finish.rows = row_pieces.size(r);
+      product.a = in.data + row * in.stride;
+      kernels.multiply_f32(product);
+      finish.epilogue = tile_epilogue(epilogue, weight.bias, row, output);
+      kernels.finish_f32(finish);
+    }
+  }
+}
+
+LinearScratch take_linear_scratch(Carver& carver, const WeightView& weight, uint32_t rows) {
+  LinearScratch scratch = {};
+  if (weight.format == schema::Format::q8c) scratch.quantized = take_quantized(carver, rows, weight.cols);
+  scratch.tile = take_tile(carver);
+  return scratch;
+}
+
+uint64_t linear_scratch_bytes(const WeightView& weight, uint32_t rows) {
+  Carver counter(nullptr);
+  take_linear_scratch(counter, weight, rows);
+  return counter.used();
+}
+
+void apply_linear(const Kernels& kernels, const WeightView& weight, const FloatRows& in, const Epilogue& epilogue,
+                  const LinearScratch& scratch) {
+  if (weight.format == schema::Format::q8c) {
+    quantize_for(kernels, weight, in, scratch.quantized);
+    multiply_quantized(kernels, weight, scratch.quantized, in.rows, epilogue, scratch.tile);
+  } else {
+    multiply_floats(kernels, weight, in, epilogue, scratch.tile);
+  }
+}
+
+}  // namespace heed
