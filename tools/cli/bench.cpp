@@ -1,0 +1,106 @@
+// `heed bench`: how fast one sequence runs, beside what the machine could do at most.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/passes.h"
+#include "cli/peak.h"
+#include "cli/print.h"
+#include "cli/shapes.h"
+
+namespace heed::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct BenchFlags {
+  std::string path;
+  double seconds = 2.5;
+  bool json = false;
+  SessionFlags session;
+};
+
+struct Measured {
+  uint64_t runs;
+  double min_ms;
+  double median_ms;
+};
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// At least 50 runs and `seconds` of them, after a fifth as many to warm up.
+Measured measure(Session& session, const heed_pass& pass, double seconds) {
+  constexpr size_t kLeastRuns = 50;
+  const auto repeat = [&](size_t least, double at_least) {
+    std::vector<double> times;
+    const Clock::time_point begin = Clock::now();
+    while (times.size() < least || seconds_since(begin) < at_least) {
+      const Clock::time_point start = Clock::now();
+      session.run(pass);
+      times.push_back(seconds_since(start) * 1e3);
+    }
+    return times;
+  };
+  repeat(kLeastRuns / 5, seconds / 5);
+  std::vector<double> times = repeat(kLeastRuns, seconds);
+  std::sort(times.begin(), times.end());
+  return {times.size(), times.front(), times[times.size() / 2]};
+}
+
+// The least of a few, in ms: mapping and opening the file and planning the session, the file being in the page cache.
+double open_plan_ms(const BenchFlags& flags, uint32_t rows) {
+  double least = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    const Model model(flags.path);
+    const Session session(model, make_limits(model, flags.session, {rows, 1, rows}), flags.session);
+    least = std::min(least, (model.open_seconds() + session.plan_seconds()) * 1e3);
+  }
+  return least;
+}
+
+void bench(const BenchFlags& flags) {
+  constexpr uint32_t kDefaultRows = 128;
+  constexpr uint64_t kSeed = 1;
+  const Model model(flags.path);
+  SessionFlags session_flags = flags.session;
+  if (session_flags.rows == 0) session_flags.rows = std::min(kDefaultRows, model.max_sequence_rows());
+  const heed_limits limits = make_limits(model, session_flags);
+  const double start_ms = open_plan_ms(flags, session_flags.rows);
+
+  Session session(model, limits, session_flags);
+  const std::vector<Sequence> sequences = {sequence_of_noise(model, session_flags.rows, kSeed)};
+  const Batch batch(model.graph(), sequences, {0});
+  const double peak = int8_peak_gmac_per_s(session.isa()) * session_flags.threads;
+  const Measured measured = measure(session, batch.pass(), flags.seconds);
+  const double gmac = static_cast<double>(total_multiply_adds(model, limits)) * 1e-9;
+  const double gmac_per_s = gmac / (measured.min_ms * 1e-3);
+
+  if (flags.json) {
+    return print_json({{"file", flags.path}, {"rows", session_flags.rows}, {"threads", session_flags.threads}, {"tile_rows", limits.tile_rows},
+                       {"isa", session.isa()}, {"runs", measured.runs}, {"min_ms", measured.min_ms}, {"median_ms", measured.median_ms},
+                       {"gmac", gmac}, {"gmac_per_s", gmac_per_s}, {"int8_peak_gmac_per_s", peak}, {"peak_fraction", gmac_per_s / peak},
+                       {"arena_bytes", session.arena_bytes()}, {"open_plan_ms", start_ms}});
+  }
+  Table table({"rows", "threads", "isa", "runs", "min ms", "median ms", "gmac", "gmac/s", "int8 peak", "of peak", "arena bytes", "open+plan ms"});
+  table.add({std::to_string(session_flags.rows), std::to_string(session_flags.threads), session.isa(), std::to_string(measured.runs),
+             fixed(measured.min_ms, 3), fixed(measured.median_ms, 3), fixed(gmac, 3), fixed(gmac_per_s, 1), fixed(peak, 1),
+             fixed(100 * gmac_per_s / peak, 1) + " %", grouped(session.arena_bytes()), fixed(start_ms, 3)});
+  print(table.text());
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("bench", "Time one sequence, beside the machine's own limit");
+  auto flags = std::make_shared<BenchFlags>();
+  command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
+  command->add_option("--seconds", flags->seconds, "How long to measure, at least (default 2.5)")->check(CLI::Range(0.0, 3600.0))->type_name("S");
+  command->add_flag("--json", flags->json, "One JSON object");
+  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kThreads, Flag::kTileRows, Flag::kIsa, Flag::kPrecision});
+  command->footer("Example:\n  heed bench build/models/minilm.heed --rows 128 --threads 2");
+  command->callback([flags] { bench(*flags); });
+}
+
+}  // namespace heed::tools

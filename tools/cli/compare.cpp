@@ -1,0 +1,202 @@
+// `heed compare`: how far the outputs of a model are from another model's, from its checkpoint's, or from given ones.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/npy.h"
+#include "cli/passes.h"
+#include "cli/print.h"
+#include "cli/sample_texts.h"
+#include "cli/temporary_folder.h"
+#include "convert/convert.h"
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+struct CompareFlags {
+  std::string path;
+  std::string other;
+  std::string texts;
+  bool json = false;
+  SessionFlags session;
+};
+
+// What both sides run on. Without a tokenizer these are sequences of noise.
+struct Cases {
+  std::vector<std::string> texts;
+  std::vector<Sequence> sequences;
+};
+
+Cases make_cases(const Model& model, const std::string& file) {
+  Cases cases;
+  const bool reads_text = model.tables().tokenizer() && model.tables().tokenizer()->kind() != schema::TokenizerKind::none;
+  if (reads_text) {
+    cases.texts = file.empty() ? split_lines(sample_texts()) : read_texts(file);
+    const std::string prompt = prompt_text(model, std::nullopt);
+    for (const std::string& text : cases.texts) cases.sequences.push_back(sequence_of_text(model, prompt + text));
+    return cases;
+  }
+  if (!file.empty()) throw Error(model.path() + ": has no tokenizer, so --texts cannot be used");
+  constexpr uint32_t kSequences = 32;
+  constexpr uint32_t kMostRows = 64;
+  const uint32_t most = std::min(kMostRows, model.max_sequence_rows());
+  for (uint32_t i = 0; i < kSequences; ++i) cases.sequences.push_back(sequence_of_noise(model, 1 + i * (most - 1) / (kSequences - 1), i));
+  return cases;
+}
+
+std::vector<Result> results_of(const Model& model, const std::vector<Sequence>& sequences, const SessionFlags& flags) {
+  const Schedule schedule = make_schedule(model, sequences, 0, "text");
+  Session session(model, make_limits(model, flags, schedule.extent), flags);
+  return run_all(session, model, sequences, schedule);
+}
+
+std::vector<Result> results_of(const std::string& path, const std::vector<std::string>& texts) {
+  const NpyArray array = read_npy(path);
+  if (texts.empty()) throw Error(path + ": reference outputs need a model that reads text");
+  if (array.is_integer || array.shape.size() != 2 || array.shape[0] != texts.size()) {
+    throw Error(path + ": has shape " + shape_text(array.shape) + (array.is_integer ? " of integers" : "") + "; wanted are floats with one row for each of the " +
+                std::to_string(texts.size()) + " texts");
+  }
+  std::vector<Result> results;
+  const auto features = static_cast<uint32_t>(array.shape[1]);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const float* row = array.floats.data() + i * features;
+    results.push_back({OutputData{1, features, {row, row + features}}});
+  }
+  return results;
+}
+
+// One output of all cases. SQNR is of all values together.
+struct Difference {
+  std::string output;
+  double min_cosine = std::numeric_limits<double>::infinity();
+  double mean_cosine = 0;
+  double max_abs_error = 0;
+  double sqnr_db = 0;
+  size_t worst = 0;
+};
+
+Difference differ(const std::string& name, const std::vector<Result>& ours, const std::vector<Result>& reference, uint32_t output) {
+  Difference difference;
+  difference.output = name;
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const std::vector<float>& a = ours[i][output].values;
+    const std::vector<float>& b = reference[i][output].values;
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t k = 0; k < a.size(); ++k) {
+      const double error = double{a[k]} - b[k];
+      ab += double{a[k]} * b[k];
+      aa += double{a[k]} * a[k];
+      bb += double{b[k]} * b[k];
+      noise += error * error;
+      // Not-a-number has to win, so the comparison is the other way round.
+      if (!(std::fabs(error) <= difference.max_abs_error)) difference.max_abs_error = std::fabs(error);
+    }
+    signal += bb;
+    const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
+    difference.mean_cosine += cosine / static_cast<double>(ours.size());
+    if (!(cosine >= difference.min_cosine)) {
+      difference.min_cosine = cosine;
+      difference.worst = i;
+    }
+  }
+  difference.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+  return difference;
+}
+
+// The outputs have to be the same ones; reference outputs from a file stand for the first.
+std::vector<Difference> differences(const Model& model, const std::vector<Result>& ours, const std::vector<Result>& reference,
+                                    const std::string& other) {
+  std::vector<Difference> list;
+  for (uint32_t o = 0; o < reference[0].size(); ++o) {
+    const std::string name = o < ours[0].size() ? model.graph().outputs()->Get(o)->name()->str() : "";
+    for (size_t i = 0; i < ours.size(); ++i) {
+      if (reference[i].size() > ours[i].size() || ours[i][o].values.size() != reference[i][o].values.size() ||
+          ours[i][o].features != reference[i][o].features) {
+        throw Error(other + ": the outputs are not those of " + model.path() + ": for text " + std::to_string(i + 1) + " output " + std::to_string(o) +
+                    " has " + std::to_string(reference[i][o].rows) + " rows of " + std::to_string(reference[i][o].features) + " features");
+      }
+    }
+    list.push_back(differ(name, ours, reference, o));
+  }
+  return list;
+}
+
+std::vector<Result> reference_results(const CompareFlags& flags, const Model& model, const Cases& cases) {
+  namespace fs = std::filesystem;
+  SessionFlags defaults;
+  defaults.threads = flags.session.threads;
+  std::string path = flags.other;
+  std::optional<TemporaryFolder> folder;
+  if (fs::is_directory(path)) {
+    folder.emplace();
+    ConvertOptions options;
+    options.source = path;
+    options.output = folder->path() / "reference.heed";
+    options.weights = "f32";
+    convert(options);
+    path = options.output;
+  } else if (path.ends_with(".npy")) {
+    return results_of(path, cases.texts);
+  }
+  const Model other(path);
+  // Both tokenize for themselves: a difference there is a difference.
+  const Cases others = cases.texts.empty() ? Cases{} : make_cases(other, flags.texts);
+  if (other.graph().inputs()->size() != model.graph().inputs()->size()) {
+    throw Error(flags.other + ": has " + std::to_string(other.graph().inputs()->size()) + " inputs, " + flags.path + " has " +
+                std::to_string(model.graph().inputs()->size()));
+  }
+  return results_of(other, cases.texts.empty() ? cases.sequences : others.sequences, defaults);
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+void compare(const CompareFlags& flags) {
+  const Model model(flags.path);
+  const Cases cases = make_cases(model, flags.texts);
+  const std::vector<Result> reference = reference_results(flags, model, cases);
+  const std::vector<Difference> list = differences(model, results_of(model, cases.sequences, flags.session), reference, flags.other);
+  const auto text = [&](size_t index) { return cases.texts.empty() ? std::string() : cases.texts[index]; };
+  if (flags.json) {
+    Json outputs = Json::array();
+    for (const Difference& d : list) {
+      outputs.push_back({{"name", d.output}, {"min_cosine", finite(d.min_cosine)}, {"mean_cosine", finite(d.mean_cosine)},
+                         {"max_abs_error", finite(d.max_abs_error)}, {"sqnr_db", finite(d.sqnr_db)}, {"worst", d.worst}, {"worst_text", text(d.worst)}});
+    }
+    Json json = outputs[0];
+    json["texts"] = cases.sequences.size();
+    json["outputs"] = outputs;
+    return print_json(json);
+  }
+  Table table({"output", "texts", "min cosine", "mean cosine", "max abs error", "SQNR dB", "worst"});
+  table.lean_left(6);
+  for (const Difference& d : list) {
+    const std::string worst = cases.texts.empty() ? "" : " " + printable(text(d.worst).substr(0, 60));
+    table.add({printable(d.output), std::to_string(cases.sequences.size()), fixed(d.min_cosine, 6), fixed(d.mean_cosine, 6), fixed(d.max_abs_error, 6),
+               fixed(d.sqnr_db, 1), std::to_string(d.worst + 1) + worst});
+  }
+  print(table.text());
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("compare", "How far a model's outputs are from a reference");
+  auto flags = std::make_shared<CompareFlags>();
+  command->add_option("model", flags->path, "Model file")->required()->type_name("A.heed");
+  command->add_option("reference", flags->other, "Another model file, the checkpoint's folder, or outputs in .npy, a row for each text")
+      ->required()->type_name("B");
+  command->add_option("--texts", flags->texts, "A file with a text on each line (default: sentences of heed's own)")->type_name("FILE");
+  command->add_flag("--json", flags->json, "One JSON object");
+  add_session_flags(*command, flags->session, {Flag::kPrecision, Flag::kIsa, Flag::kThreads});
+  command->footer("Example:\n  heed compare build/models/minilm.heed ~/.cache/heed/minilm --texts sentences.txt");
+  command->callback([flags] { compare(*flags); });
+}
+
+}  // namespace heed::tools

@@ -1,0 +1,255 @@
+// `heed inspect`: what a model file holds and what running it takes.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/memory_svg.h"
+#include "cli/print.h"
+#include "cli/session.h"
+#include "cli/shapes.h"
+#include "model/weight.h"
+
+namespace heed::tools {
+namespace {
+
+struct InspectFlags {
+  std::string path;
+  bool json = false;
+  bool ops = false;
+  bool tensors = false;
+  std::string svg;
+  SessionFlags session;
+};
+
+std::string text_of(const heed_flatbuffers::String* text) { return text ? text->str() : ""; }
+
+Json or_null(const heed_flatbuffers::String* text) { return text ? Json(text->str()) : Json(nullptr); }
+
+uint64_t parameters(const schema::Model& model) {
+  uint64_t total = 0;
+  for (const schema::Weight* weight : *model.weights()) {
+    total += uint64_t{weight->rows()} * weight->cols() + weight_parts(*weight).bias / sizeof(float);
+  }
+  return total;
+}
+
+Json shape_json(const ValueRecord& value) {
+  const Json rows = value.ragged ? Json("rows") : Json(value.rows);
+  return Json::array({rows, value.features});
+}
+
+std::string shape_for_people(const ValueRecord& value) {
+  return "[" + (value.ragged ? std::string("rows") : std::to_string(value.rows)) + (value.ids ? "] ids" : ", " + std::to_string(value.features) + "]");
+}
+
+Json node_json(const schema::Node& node, const GraphFacts& facts, uint32_t index) {
+  Json in = Json::array();
+  Json out = Json::array();
+  for (const uint16_t value : *node.inputs()) in.push_back(value);
+  for (const uint16_t value : *node.outputs()) out.push_back(value);
+  return {{"op", schema::EnumNameOpKind(node.op())},
+          {"name", text_of(node.name())},
+          {"inputs", in},
+          {"outputs", out},
+          {"shape", shape_json(facts.values[node.outputs()->Get(0)])},
+          {"multiply_adds", facts.multiply_adds[index]},
+          {"workspace_bytes", uint64_t{facts.nodes[index].workspace_units} * kAlignment},
+          {"scratch_bytes", uint64_t{facts.nodes[index].scratch_units} * kAlignment}};
+}
+
+Json inputs_json(const schema::Graph& graph) {
+  Json list = Json::array();
+  for (const schema::GraphInput* input : *graph.inputs()) {
+    list.push_back({{"name", text_of(input->name())}, {"type", schema::EnumNameElementType(input->type())}, {"features", input->features()},
+                    {"max_rows", input->max_rows()}, {"axis", input->axis()}, {"optional", input->optional()}});
+  }
+  return list;
+}
+
+Json outputs_json(const schema::Graph& graph, const GraphFacts& facts) {
+  Json list = Json::array();
+  for (const schema::GraphOutput* output : *graph.outputs()) {
+    list.push_back({{"name", text_of(output->name())}, {"shape", shape_json(facts.values[output->value()])}});
+  }
+  return list;
+}
+
+Json tokenizer_json(const schema::Model& model) {
+  const schema::Tokenizer* tokenizer = model.tokenizer();
+  if (!tokenizer || tokenizer->kind() == schema::TokenizerKind::none) return nullptr;
+  return {{"kind", schema::EnumNameTokenizerKind(tokenizer->kind())},
+          {"vocabulary", tokenizer->vocabulary()},
+          {"truncation", tokenizer->truncation()},
+          {"truncation_source", schema::EnumNameTruncationSource(tokenizer->truncation_source())}};
+}
+
+Json tensors_json(const schema::Model& model) {
+  Json list = Json::array();
+  for (const schema::Weight* weight : *model.weights()) {
+    list.push_back({{"name", text_of(weight->name())}, {"rows", weight->rows()}, {"cols", weight->cols()},
+                    {"format", schema::EnumNameFormat(weight->format())}, {"layout", schema::EnumNameLayout(weight->layout())},
+                    {"bytes", weight->data_bytes()}, {"bias", weight->has_bias()}, {"input_scale", weight->has_input_scale()}});
+  }
+  return list;
+}
+
+Json prompts_json(const schema::Metadata* metadata) {
+  Json prompts = Json::object();
+  if (metadata && metadata->prompts()) {
+    for (const schema::Prompt* prompt : *metadata->prompts()) prompts[text_of(prompt->name())] = text_of(prompt->text());
+  }
+  return prompts;
+}
+
+// What is measured once and told in both forms.
+struct Facts {
+  heed_limits limits;
+  heed_memory memory;
+  std::string isa;
+  std::vector<GraphFacts> graphs;
+};
+
+Facts gather(const Model& model, const InspectFlags& flags) {
+  Facts facts{make_limits(model, flags.session), {}, chosen_isa(""), {}};
+  facts.memory = required_memory(model, facts.limits);
+  for (uint32_t i = 0; i < model.tables().graphs()->size(); ++i) facts.graphs.push_back(graph_facts(model, i, facts.limits));
+  return facts;
+}
+
+Json everything(const Model& model, const Facts& facts, bool tensors) {
+  const schema::Model& tables = model.tables();
+  const schema::Metadata* metadata = tables.metadata();
+  Json graphs = Json::array();
+  Json ops = Json::array();
+  for (uint32_t g = 0; g < facts.graphs.size(); ++g) {
+    const schema::Graph& graph = *tables.graphs()->Get(g);
+    graphs.push_back({{"name", text_of(graph.name())}, {"inputs", inputs_json(graph)}, {"outputs", outputs_json(graph, facts.graphs[g])},
+                      {"nodes", graph.nodes()->size()}});
+    for (uint32_t n = 0; n < graph.nodes()->size(); ++n) {
+      Json node = node_json(*graph.nodes()->Get(n), facts.graphs[g], n);
+      node["graph"] = text_of(graph.name());
+      ops.push_back(std::move(node));
+    }
+  }
+  const heed_memory& memory = facts.memory;
+  Json json = {{"file", model.path()}, {"file_bytes", model.file_bytes()}, {"format_version", tables.version()},
+               {"source", metadata ? or_null(metadata->source()) : Json(nullptr)},
+               {"licence", metadata ? or_null(metadata->licence()) : Json(nullptr)},
+               {"producer", metadata ? or_null(metadata->producer()) : Json(nullptr)},
+               {"family", metadata ? or_null(metadata->family()) : Json(nullptr)},
+               {"parameters", parameters(tables)}, {"weight_bytes", tables.weight_region_bytes()}, {"isa", facts.isa},
+               {"rows", facts.limits.max_rows}, {"threads", facts.limits.workers}, {"tile_rows", facts.limits.tile_rows},
+               {"arena_bytes", memory.total_bytes}, {"live_peak_bytes", memory.live_peak_bytes},
+               {"persistent_bytes", memory.persistent_bytes}, {"transient_bytes", memory.transient_bytes},
+               {"activation_bytes", memory.activation_bytes}, {"workspace_bytes", memory.workspace_bytes}, {"scratch_bytes", memory.scratch_bytes},
+               {"max_sequence_rows", model.max_sequence_rows()}, {"tokenizer", tokenizer_json(tables)}, {"prompts", prompts_json(metadata)},
+               {"graphs", graphs}, {"inputs", graphs[0]["inputs"]}, {"outputs", graphs[0]["outputs"]}, {"ops", ops}};
+  if (tensors) json["tensors"] = tensors_json(tables);
+  return json;
+}
+
+void print_summary(const Model& model, const Facts& facts) {
+  const schema::Model& tables = model.tables();
+  const heed_memory& memory = facts.memory;
+  Table table({"file", printable(model.path())});
+  table.lean_left(1);
+  const auto bytes = [](uint64_t count) { return grouped(count) + " bytes (" + human_bytes(count) + ")"; };
+  table.add({"size", bytes(model.file_bytes()) + ", format version " + std::to_string(tables.version())});
+  if (const schema::Metadata* metadata = tables.metadata()) {
+    if (metadata->source()) table.add({"source", printable(metadata->source()->string_view())});
+    if (metadata->family()) table.add({"family", printable(metadata->family()->string_view())});
+    if (metadata->licence()) table.add({"licence", printable(metadata->licence()->string_view())});
+    if (metadata->producer()) table.add({"producer", printable(metadata->producer()->string_view())});
+    if (metadata->prompts()) {
+      for (const schema::Prompt* prompt : *metadata->prompts()) {
+        table.add({"prompt " + printable(prompt->name()->string_view()), "\"" + printable(prompt->text()->string_view()) + "\""});
+      }
+    }
+  }
+  table.add({"parameters", grouped(parameters(tables))});
+  table.add({"weights", bytes(tables.weight_region_bytes())});
+  const Json tokenizer = tokenizer_json(tables);
+  if (!tokenizer.is_null()) {
+    table.add({"tokenizer", tokenizer["kind"].get<std::string>() + ", " + grouped(tokenizer["vocabulary"].get<uint64_t>()) + " pieces"});
+    table.add({"truncation", tokenizer["truncation"].get<uint32_t>() ? std::to_string(tokenizer["truncation"].get<uint32_t>()) + " tokens, from " +
+               tokenizer["truncation_source"].get<std::string>() : "none"});
+  }
+  for (uint32_t g = 0; g < facts.graphs.size(); ++g) {
+    const schema::Graph& graph = *tables.graphs()->Get(g);
+    const std::string name = "graph " + printable(graph.name()->string_view());
+    table.add({name, std::to_string(graph.nodes()->size()) + " ops"});
+    for (const schema::GraphInput* input : *graph.inputs()) {
+      table.add({"  input", printable(input->name()->string_view()) + " " + shape_for_people(facts.graphs[g].values[input->value()]) + ", at most " +
+                 std::to_string(input->max_rows()) + " rows" + (input->optional() ? ", optional" : "")});
+    }
+    for (const schema::GraphOutput* output : *graph.outputs()) {
+      table.add({"  output", printable(output->name()->string_view()) + " " + shape_for_people(facts.graphs[g].values[output->value()])});
+    }
+  }
+  table.add({"instruction set", facts.isa});
+  table.add({"arena", bytes(memory.total_bytes) + " for " + std::to_string(facts.limits.max_rows) + " rows, " + std::to_string(facts.limits.workers) +
+             (facts.limits.workers == 1 ? " thread" : " threads") + ", tiles of " + std::to_string(facts.limits.tile_rows)});
+  table.add({"  persistent", bytes(memory.persistent_bytes)});
+  table.add({"  activations", bytes(memory.activation_bytes)});
+  table.add({"  workspace", bytes(memory.workspace_bytes)});
+  table.add({"  scratch", std::to_string(facts.limits.workers) + " x " + bytes(memory.scratch_bytes)});
+  table.add({"  live peak", bytes(memory.live_peak_bytes)});
+  print(table.text());
+}
+
+void print_ops(const Model& model, const Facts& facts) {
+  for (uint32_t g = 0; g < facts.graphs.size(); ++g) {
+    const schema::Graph& graph = *model.tables().graphs()->Get(g);
+    Table table({"graph " + printable(graph.name()->string_view()), "op", "shape", "multiply-adds", "workspace", "scratch"});
+    table.lean_left(1);
+    for (uint32_t n = 0; n < graph.nodes()->size(); ++n) {
+      const schema::Node& node = *graph.nodes()->Get(n);
+      table.add({printable(text_of(node.name())), schema::EnumNameOpKind(node.op()), shape_for_people(facts.graphs[g].values[node.outputs()->Get(0)]),
+                 grouped(facts.graphs[g].multiply_adds[n]), grouped(uint64_t{facts.graphs[g].nodes[n].workspace_units} * kAlignment),
+                 grouped(uint64_t{facts.graphs[g].nodes[n].scratch_units} * kAlignment)});
+    }
+    print("\n" + table.text());
+  }
+}
+
+void print_tensors(const Model& model) {
+  Table table({"weight", "rows", "cols", "format", "layout", "bytes"});
+  for (const schema::Weight* weight : *model.tables().weights()) {
+    table.add({printable(weight->name()->string_view()), std::to_string(weight->rows()), std::to_string(weight->cols()),
+               schema::EnumNameFormat(weight->format()), schema::EnumNameLayout(weight->layout()), grouped(weight->data_bytes())});
+  }
+  print("\n" + table.text());
+}
+
+void inspect(const InspectFlags& flags) {
+  const Model model(flags.path);
+  const Facts facts = gather(model, flags);
+  if (!flags.svg.empty()) {
+    AtomicFile file(flags.svg);
+    const std::string svg = memory_svg(model, facts.limits, facts.memory, facts.graphs[0]);
+    file.write(svg.data(), svg.size());
+    file.commit();
+  }
+  if (flags.json) return print_json(everything(model, facts, flags.tensors));
+  print_summary(model, facts);
+  if (flags.ops) print_ops(model, facts);
+  if (flags.tensors) print_tensors(model);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("inspect", "What a model file holds, and the memory it needs");
+  auto flags = std::make_shared<InspectFlags>();
+  command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
+  command->add_flag("--json", flags->json, "One JSON object");
+  command->add_flag("--ops", flags->ops, "A line for each op");
+  command->add_flag("--tensors", flags->tensors, "A line for each weight");
+  command->add_option("--svg", flags->svg, "Draw the arena, to scale")->type_name("memory.svg");
+  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kThreads, Flag::kTileRows, Flag::kPrecision});
+  command->footer("Example:\n  heed inspect build/models/minilm.heed --rows 128 --tile-rows 8 --ops");
+  command->callback([flags] { inspect(*flags); });
+}
+
+}  // namespace heed::tools

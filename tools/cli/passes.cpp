@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/passes.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/shapes.h"
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+constexpr uint32_t kPassRows = 512;
+
+uint32_t longest_input(const Sequence& sequence) {
+  uint32_t rows = 0;
+  for (const InputData& input : sequence) rows = std::max(rows, input.rows);
+  return rows;
+}
+
+// Rows of a pass are counted where they are most: on the longest input.
+uint64_t pass_rows(const std::vector<Sequence>& sequences, const std::vector<uint32_t>& pass, size_t inputs) {
+  uint64_t most = 0;
+  for (size_t input = 0; input < inputs; ++input) {
+    uint64_t rows = 0;
+    for (const uint32_t index : pass) rows += sequences[index][input].rows;
+    most = std::max(most, rows);
+  }
+  return most;
+}
+
+// Rows that a sequence has on a graph's axis.
+uint32_t axis_rows(const schema::Graph& graph, const Sequence& sequence, uint16_t axis) {
+  uint32_t rows = 0;
+  for (uint32_t i = 0; i < sequence.size(); ++i) {
+    if (graph.inputs()->Get(i)->axis() == axis) rows = std::max(rows, sequence[i].rows);
+  }
+  return rows;
+}
+
+// The rows of one sequence's share of an output.
+OutputData take_rows(const heed_output& output, uint32_t first, uint32_t rows) {
+  OutputData data{rows, output.features, {}};
+  data.values.reserve(size_t{rows} * output.features);
+  for (uint32_t row = first; row < first + rows; ++row) {
+    const float* begin = output.data + size_t{row} * output.stride;
+    data.values.insert(data.values.end(), begin, begin + output.features);
+  }
+  return data;
+}
+
+}  // namespace
+
+Batch::Batch(const schema::Graph& graph, const std::vector<Sequence>& sequences, const std::vector<uint32_t>& pass)
+    : sequences_(pass.size()) {
+  parts_.resize(graph.inputs()->size());
+  for (uint32_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    for (const uint32_t index : pass) {
+      const InputData& input = sequences[index][i];
+      part.joined.ids.insert(part.joined.ids.end(), input.ids.begin(), input.ids.end());
+      part.joined.values.insert(part.joined.values.end(), input.values.begin(), input.values.end());
+      part.joined.rows += input.rows;
+      part.lengths.push_back(input.rows);
+    }
+    if (part.joined.rows == 0) continue;
+    const schema::GraphInput& declared = *graph.inputs()->Get(i);
+    const bool ids = declared.type() == schema::ElementType::i32;
+    const void* data = ids ? static_cast<const void*>(part.joined.ids.data()) : part.joined.values.data();
+    inputs_.push_back({declared.name()->c_str(), data, part.joined.rows, part.lengths.data()});
+  }
+}
+
+heed_pass Batch::pass() const {
+  heed_pass pass{};
+  pass.size = sizeof(pass);
+  pass.sequences = static_cast<uint32_t>(sequences_);
+  pass.inputs_count = static_cast<uint32_t>(inputs_.size());
+  pass.inputs = inputs_.data();
+  return pass;
+}
+
+Schedule make_schedule(const Model& model, const std::vector<Sequence>& sequences, uint32_t rows, const char* place) {
+  std::vector<uint32_t> order(sequences.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return longest_input(sequences[a]) > longest_input(sequences[b]); });
+
+  Schedule schedule;
+  const uint32_t longest = longest_input(sequences[order[0]]);
+  const uint32_t most = model.max_sequence_rows();
+  const std::string who = model.path() + ": " + place + (sequences.size() > 1 ? " " + std::to_string(order[0] + 1) : "") + " has " + std::to_string(longest) + " rows";
+  if (longest > most) throw Error(who + ", one sequence of this model may have " + std::to_string(most));
+  if (rows && longest > rows) throw Error(who + ", --rows allows " + std::to_string(rows));
+
+  const uint32_t budget = rows ? rows : std::max(kPassRows, longest);
+  const size_t inputs = model.graph().inputs()->size();
+  for (const uint32_t index : order) {
+    if (!schedule.passes.empty()) {
+      std::vector<uint32_t>& pass = schedule.passes.back();
+      pass.push_back(index);
+      if (pass_rows(sequences, pass, inputs) <= budget) continue;
+      pass.pop_back();
+    }
+    schedule.passes.push_back({index});
+  }
+  schedule.extent = {rows, 0, std::min(rows ? rows : longest, most)};
+  for (const auto& pass : schedule.passes) {
+    schedule.extent.sequences = std::max(schedule.extent.sequences, static_cast<uint32_t>(pass.size()));
+    if (!rows) schedule.extent.rows = std::max(schedule.extent.rows, static_cast<uint32_t>(pass_rows(sequences, pass, inputs)));
+  }
+  return schedule;
+}
+
+std::vector<Result> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
+  const std::vector<ValueRecord> values = graph_facts(model, 0, session.limits()).values;
+  const auto& outputs = *model.graph().outputs();
+  std::vector<Result> results(sequences.size());
+  for (const std::vector<uint32_t>& pass : schedule.passes) {
+    const Batch batch(model.graph(), sequences, pass);
+    session.run(batch.pass());
+    for (uint32_t o = 0; o < outputs.size(); ++o) {
+      const heed_output output = session.output(o);
+      const ValueRecord& value = values[outputs.Get(o)->value()];
+      uint32_t row = 0;
+      for (const uint32_t index : pass) {
+        const uint32_t rows = value.ragged ? axis_rows(model.graph(), sequences[index], value.axis) : value.rows;
+        results[index].push_back(take_rows(output, row, rows));
+        row += rows;
+      }
+    }
+  }
+  return results;
+}
+
+}  // namespace heed::tools

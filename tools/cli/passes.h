@@ -1,0 +1,49 @@
+// Runs sequences on a session: those of like length together, without padding; outputs come back in the order given.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cli/sequences.h"
+#include "cli/session.h"
+
+namespace heed::tools {
+
+// What one sequence gave for one output, [rows, features] without gaps.
+struct OutputData {
+  uint32_t rows = 0;
+  uint32_t features = 0;
+  std::vector<float> values;
+};
+
+// One sequence's outputs, in the graph's order.
+using Result = std::vector<OutputData>;
+
+// Which sequences run together, and what a session needs for that.
+struct Schedule {
+  std::vector<std::vector<uint32_t>> passes;  // indices of sequences
+  Extent extent;
+};
+// Passes of at most --rows rows, or of 512 and as many as the longest sequence has. Throws Error if one is longer
+// than --rows or than the model's bound; `place` names a sequence by its index.
+Schedule make_schedule(const Model& model, const std::vector<Sequence>& sequences, uint32_t rows, const char* place);
+
+// The sequences of one pass, one after another: what its heed_pass points to.
+class Batch {
+ public:
+  Batch(const schema::Graph& graph, const std::vector<Sequence>& sequences, const std::vector<uint32_t>& pass);
+  heed_pass pass() const;
+
+ private:
+  struct Part {
+    InputData joined;
+    std::vector<uint32_t> lengths;
+  };
+  size_t sequences_;
+  std::vector<Part> parts_;
+  std::vector<heed_input> inputs_;
+};
+
+std::vector<Result> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule);
+
+}  // namespace heed::tools

@@ -1,0 +1,229 @@
+// `heed run`: one graph on texts, ids or .npy files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "cli/commands.h"
+#include "cli/npy.h"
+#include "cli/passes.h"
+#include "cli/print.h"
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+struct RunFlags {
+  std::string path;
+  std::optional<std::string> text;
+  std::string texts;
+  std::optional<std::string> tokens;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::optional<std::string> prompt;
+  bool digest = false;
+  bool json = false;
+  SessionFlags session;
+};
+
+std::vector<int32_t> parse_tokens(const std::string& text) {
+  std::vector<int32_t> ids;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (;;) {
+    int32_t id = 0;
+    const auto [next, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (next != end && *next != ',')) {
+      throw UsageError("--tokens wants ids with commas between them, like 101,7592,102, not '" + text + "'");
+    }
+    ids.push_back(id);
+    if (next == end) return ids;
+    at = next + 1;
+  }
+}
+
+struct Work {
+  std::vector<std::string> texts;
+  std::vector<Sequence> sequences;
+  const char* place = "the input";
+};
+
+Work gather(const Model& model, const RunFlags& flags) {
+  Work work;
+  if (flags.tokens) work.sequences.push_back(sequence_of_ids(model, parse_tokens(*flags.tokens)));
+  if (!flags.inputs.empty()) work.sequences.push_back(sequence_of_files(model, flags.inputs));
+  if (flags.text) {
+    work.texts = {*flags.text};
+    work.place = "the text";
+  }
+  if (!flags.texts.empty()) {
+    work.texts = read_texts(flags.texts);
+    work.place = "text";
+  }
+  const std::string prompt = prompt_text(model, flags.prompt);
+  for (const std::string& text : work.texts) work.sequences.push_back(sequence_of_text(model, prompt + text));
+  return work;
+}
+
+// An output of all sequences, one after another: [rows of all, features].
+struct Stacked {
+  std::string name;
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+
+std::vector<Stacked> stack(const Model& model, const std::vector<Result>& results) {
+  std::vector<Stacked> outputs;
+  for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
+    Stacked output{model.graph().outputs()->Get(o)->name()->str(), {0, results[0][o].features}, {}};
+    for (const Result& result : results) {
+      output.shape[0] += result[o].rows;
+      output.values.insert(output.values.end(), result[o].values.begin(), result[o].values.end());
+    }
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+// Of all bytes: for each sequence, for each output. Does not depend on which sequences ran together.
+std::string digest(const std::vector<Result>& results) {
+  const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(), XXH64_freeState);
+  XXH64_reset(state.get(), 0);
+  for (const Result& result : results) {
+    for (const OutputData& output : result) XXH64_update(state.get(), output.values.data(), output.values.size() * sizeof(float));
+  }
+  constexpr char kHex[] = "0123456789abcdef";
+  const uint64_t hash = XXH64_digest(state.get());
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kHex[hash >> shift & 15];
+  return text;
+}
+
+// The files that --output names: made before the run, so that an unwritable one is told at once, and given their
+// names together at the end.
+class OutputFiles {
+ public:
+  OutputFiles(const Model& model, const std::vector<std::string>& assignments) {
+    std::set<std::string> names, paths;
+    for (const std::string& assignment : assignments) {
+      const auto [name, path] = split_assignment("--output", assignment);
+      if (!names.insert(name).second) throw UsageError("--output " + name + " is given twice");
+      if (!paths.insert(path).second) throw UsageError("--output writes " + path + " twice");
+      files_.push_back({index_of(model, name), std::make_unique<AtomicFile>(path)});
+    }
+  }
+  void write(const std::vector<Stacked>& outputs) {
+    for (auto& [index, file] : files_) write_npy(*file, outputs[index].shape, outputs[index].values);
+    for (auto& [index, file] : files_) file->flush();
+    for (auto& [index, file] : files_) file->commit();
+  }
+
+ private:
+  static uint32_t index_of(const Model& model, const std::string& name) {
+    std::string names;
+    for (uint32_t i = 0; i < model.graph().outputs()->size(); ++i) {
+      const std::string known = model.graph().outputs()->Get(i)->name()->str();
+      if (known == name) return i;
+      names += (names.empty() ? "" : ", ") + known;
+    }
+    throw UsageError("--output " + name + ": " + model.path() + " has no such output; it has " + names);
+  }
+  std::vector<std::pair<uint32_t, std::unique_ptr<AtomicFile>>> files_;
+};
+
+Json json_output(const Stacked& output) {
+  Json rows = Json::array();
+  const uint64_t features = output.shape[1];
+  for (uint64_t row = 0; row < output.shape[0]; ++row) {
+    Json values = Json::array();
+    for (uint64_t i = 0; i < features; ++i) values.push_back(json_number(output.values[row * features + i]));
+    rows.push_back(std::move(values));
+  }
+  return {{"name", output.name}, {"shape", output.shape}, {"data", std::move(rows)}};
+}
+
+void print_output(const Stacked& output) {
+  constexpr size_t kShown = 8;
+  std::string line = printable(output.name) + " " + shape_text(output.shape) + ":";
+  for (size_t i = 0; i < std::min(kShown, output.values.size()); ++i) line += " " + fixed(output.values[i], 4);
+  print(line + (output.values.size() > kShown ? " ...\n" : "\n"));
+}
+
+double cosine(const float* a, const float* b, uint64_t count) {
+  double ab = 0, aa = 0, bb = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    ab += double{a[i]} * b[i];
+    aa += double{a[i]} * a[i];
+    bb += double{b[i]} * b[i];
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+// How alike the texts are, each with each, for an output with one row a text.
+void print_similarities(const Stacked& output, const std::vector<std::string>& texts) {
+  std::vector<std::string> head = {"cosine similarity"};
+  for (size_t i = 0; i < texts.size(); ++i) head.push_back(std::to_string(i + 1));
+  Table table(head);
+  const uint64_t features = output.shape[1];
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string text = texts[i].size() > 60 ? texts[i].substr(0, 57) + "..." : texts[i];
+    std::vector<std::string> row = {std::to_string(i + 1) + "  " + printable(text)};
+    for (size_t j = 0; j < texts.size(); ++j) row.push_back(fixed(cosine(&output.values[i * features], &output.values[j * features], features), 3));
+    table.add(row);
+  }
+  print(table.text());
+}
+
+void run(const RunFlags& flags) {
+  const Model model(flags.path);
+  const Work work = gather(model, flags);
+  OutputFiles files(model, flags.outputs);
+  const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
+  Session session(model, make_limits(model, flags.session, schedule.extent), flags.session);
+  const std::vector<Result> results = run_all(session, model, work.sequences, schedule);
+  const std::vector<Stacked> outputs = stack(model, results);
+  files.write(outputs);
+
+  if (flags.json) {
+    Json list = Json::array();
+    for (const Stacked& output : outputs) list.push_back(json_output(output));
+    return print_json({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", session.isa()},
+                       {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(results)},
+                       {"outputs", std::move(list)}});
+  }
+  for (const Stacked& output : outputs) print_output(output);
+  constexpr size_t kMostCompared = 12;
+  if (work.texts.size() > 1 && work.texts.size() <= kMostCompared && outputs[0].shape[0] == work.texts.size()) {
+    print_similarities(outputs[0], work.texts);
+  }
+  if (flags.digest) print(digest(results) + "\n");
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("run", "Run a model on texts, ids or .npy files");
+  auto flags = std::make_shared<RunFlags>();
+  command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
+  CLI::Option_group* from = command->add_option_group("input", "What to run on, one of");
+  from->add_option("--text", flags->text, "A text; any bytes")->type_name("S");
+  from->add_option("--texts", flags->texts, "A file with a text on each line")->type_name("FILE");
+  from->add_option("--tokens", flags->tokens, "Ids with commas between them")->type_name("1,2,3");
+  from->add_option("--input", flags->inputs, "An input of the graph from a file; again for each")->type_name("NAME=x.npy")->allow_extra_args(false);
+  from->require_option(1);
+  command->add_option("--prompt-name", flags->prompt, "Which of the model's prompts goes before each text (default: the model's default)")->type_name("NAME");
+  command->add_option("--output", flags->outputs, "Write an output, the rows of all texts one after another; again for each")
+      ->type_name("NAME=y.npy")->allow_extra_args(false);
+  command->add_flag("--digest", flags->digest, "Print as last line a 64-bit xxHash of all output bytes");
+  command->add_flag("--json", flags->json, "One JSON object with all values");
+  add_session_flags(*command, flags->session, {Flag::kIsa, Flag::kThreads, Flag::kPrecision, Flag::kRows, Flag::kTileRows, Flag::kArena});
+  command->footer("Example:\n  heed run build/models/minilm.heed --text \"A cat sat on the mat.\" --output embedding=cat.npy");
+  command->callback([flags] { run(*flags); });
+}
+
+}  // namespace heed::tools

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+
+#include "cli/print.h"
+#include "error.h"
+#include "heed_host.h"
+#include "model/open.h"
+
+namespace heed::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The tables of a file that heed_open refused: null unless they verify as a FlatBuffer, so that names can be read.
+const schema::Model* verified_tables(const MappedFile& file) {
+  heed_flatbuffers::Verifier verifier(file.data(), std::min(file.size(), kMaxTableBytes));
+  return schema::VerifySizePrefixedModelBuffer(verifier) ? schema::GetSizePrefixedModel(file.data()) : nullptr;
+}
+
+template <class Vector>
+auto element(const Vector* vector, int32_t index) -> decltype(vector->Get(0)) {
+  return vector && index >= 0 && static_cast<uint32_t>(index) < vector->size() ? vector->Get(static_cast<uint32_t>(index)) : nullptr;
+}
+
+std::string quoted(const heed_flatbuffers::String* name) { return name ? " \"" + printable(name->string_view()) + "\"" : ""; }
+
+// "graph "main", node 3 Attention "layer.0", weight "x": ", as far as it is known.
+std::string place(const heed_diagnostic& diagnostic, const schema::Model* tables) {
+  std::vector<std::string> parts;
+  const schema::Graph* graph = tables ? element(tables->graphs(), diagnostic.graph) : nullptr;
+  if (graph) {
+    parts.push_back("graph" + quoted(graph->name()));
+  } else if (diagnostic.graph >= 0) {
+    parts.push_back("graph " + std::to_string(diagnostic.graph));
+  }
+  if (diagnostic.node >= 0) {
+    std::string text = "node " + std::to_string(diagnostic.node);
+    if (const schema::Node* node = graph ? element(graph->nodes(), diagnostic.node) : nullptr) {
+      text += std::string(" ") + schema::EnumNameOpKind(node->op()) + quoted(node->name());
+    }
+    parts.push_back(text);
+  }
+  if (diagnostic.weight >= 0) {
+    const schema::Weight* weight = tables ? element(tables->weights(), diagnostic.weight) : nullptr;
+    parts.push_back("weight" + (weight ? quoted(weight->name()) : " " + std::to_string(diagnostic.weight)));
+  }
+  if (diagnostic.input >= 0) {
+    const schema::GraphInput* input = graph ? element(graph->inputs(), diagnostic.input) : nullptr;
+    parts.push_back("input" + (input ? quoted(input->name()) : " " + std::to_string(diagnostic.input)));
+  }
+  if (diagnostic.value >= 0) parts.push_back("value " + std::to_string(diagnostic.value));
+  if (diagnostic.byte_offset >= 0) parts.push_back("byte " + std::to_string(diagnostic.byte_offset));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text.empty() ? "" : text + ": ";
+}
+
+std::string numbers(const heed_diagnostic& diagnostic) {
+  std::string text;
+  if (diagnostic.what) text += std::string(" (") + diagnostic.what + ")";
+  if (diagnostic.found != -1) text += ", found " + std::to_string(diagnostic.found);
+  if (diagnostic.expected != -1) text += ", expected " + std::to_string(diagnostic.expected);
+  if (diagnostic.bytes_needed != -1) text += ", " + std::to_string(diagnostic.bytes_needed) + " bytes are needed";
+  return text;
+}
+
+}  // namespace
+
+heed_diagnostic empty_diagnostic() { return {-1, -1, -1, -1, -1, -1, -1, -1, -1, nullptr}; }
+
+void check(heed_status status, const heed_diagnostic& diagnostic, const std::string& path, const heed_model* model) {
+  if (status == HEED_OK) return;
+  const schema::Model* tables = model ? static_cast<const schema::Model*>(model->root) : nullptr;
+  throw Error(path + ": " + place(diagnostic, tables) + heed_status_text(status) + numbers(diagnostic));
+}
+
+std::string chosen_isa(const std::string& wanted) {
+  const char* environment = std::getenv("HEED_ISA");
+  const std::string name = !wanted.empty() ? wanted : environment ? environment : "";
+  std::string choices;
+  int32_t runs = 0;
+  for (uint32_t i = 0; const char* known = heed_isa_at(i, &runs); ++i) {
+    if (runs && (name.empty() || name == known)) return known;
+    if (runs) choices += (choices.empty() ? "" : ", ") + std::string(known);
+  }
+  throw Error("instruction set '" + name + "' is not built in or does not run on this machine; there are " + choices);
+}
+
+Model::Model(const std::string& path, uint32_t open_flags) : path_(path), file_(path) {
+  const Clock::time_point start = Clock::now();
+  if (file_.size() == 0) throw Error(path + ": the file is empty");
+  heed_diagnostic diagnostic = empty_diagnostic();
+  const heed_status status = heed_open(file_.data(), file_.size(), open_flags, &handle_, &diagnostic);
+  open_seconds_ = seconds_since(start);
+  if (status == HEED_OK) return;
+  heed_model named{};
+  named.root = verified_tables(file_);
+  check(status, diagnostic, path, &named);
+}
+
+uint32_t Model::max_sequence_rows() const {
+  heed_limits limits;
+  heed_default_limits(&handle_, &limits);
+  return limits.max_sequence_rows;
+}
+
+void add_session_flags(CLI::App& command, SessionFlags& flags, std::initializer_list<Flag> which) {
+  const auto wants = [&](Flag flag) { return std::find(which.begin(), which.end(), flag) != which.end(); };
+  if (wants(Flag::kRows)) {
+    command.add_option("--rows", flags.rows, "Plan for inputs of this many rows (default: what the input needs)")
+        ->check(CLI::Range(1u, 1u << 24))->type_name("N");
+  }
+  if (wants(Flag::kTileRows)) {
+    command.add_option("--tile-rows", flags.tile_rows, "Rows worked on together, a multiple of 8: 8 where RAM counts (default 32)")
+        ->check(CLI::Range(8u, 1u << 16))->type_name("N")
+        ->check([](const std::string& text) { return std::stoul(text) % 8 ? text + " is not a multiple of 8" : ""; });
+  }
+  if (wants(Flag::kThreads)) {
+    command.add_option("--threads", flags.threads, "Threads (default 1); results do not depend on it")->check(CLI::Range(1u, 256u))->type_name("N");
+  }
+  if (wants(Flag::kPrecision)) {
+    command.add_option("--precision", flags.precision, "Attention's scores and pooling: int8 or f32 (default: int8 where the weights are)")
+        ->check(CLI::IsMember({"int8", "f32"}))->type_name("P");
+  }
+  if (wants(Flag::kIsa)) {
+    command.add_option("--isa", flags.isa, "Instruction set, one of `heed isa` (default: HEED_ISA, else the best)")->type_name("NAME");
+  }
+  if (wants(Flag::kArena)) {
+    command.add_option("--arena", flags.arena_bytes, "Give the arena exactly this many bytes (default: what is needed)")->type_name("BYTES");
+  }
+}
+
+heed_limits make_limits(const Model& model, const SessionFlags& flags, const Extent& extent) {
+  heed_limits limits;
+  heed_default_limits(&model.handle(), &limits);
+  limits.max_rows = extent.rows;
+  limits.max_sequences = extent.sequences;
+  limits.max_sequence_rows = extent.sequence_rows;
+  limits.workers = flags.threads;
+  if (flags.tile_rows) limits.tile_rows = flags.tile_rows;
+  if (flags.precision == "int8") limits.precision = HEED_PRECISION_INT8;
+  if (flags.precision == "f32") limits.precision = HEED_PRECISION_F32;
+  return limits;
+}
+
+heed_limits make_limits(const Model& model, const SessionFlags& flags) {
+  const uint32_t most = model.max_sequence_rows();
+  const uint32_t rows = flags.rows ? flags.rows : most;
+  if (rows > most) {
+    throw Error(model.path() + ": --rows " + std::to_string(rows) + " is more than one sequence of this model may have: " + std::to_string(most));
+  }
+  return make_limits(model, flags, {rows, 1, rows});
+}
+
+heed_memory required_memory(const Model& model, const heed_limits& limits) {
+  heed_memory memory;
+  heed_diagnostic diagnostic = empty_diagnostic();
+  check(heed_required_bytes(&model.handle(), &limits, &memory, &diagnostic), diagnostic, model.path(), &model.handle());
+  return memory;
+}
+
+// The machine as heed_platform sees it. Both live as long as the session.
+struct Session::Host {
+  explicit Host(uint32_t threads, std::string isa_name) : isa(std::move(isa_name)), pool(threads) {
+    platform = pool.platform();
+    platform.isa = isa.c_str();
+  }
+  std::string isa;
+  host::ThreadPool pool;
+  heed_platform platform{};
+};
+
+Session::Session(const Model& model, const heed_limits& limits, const SessionFlags& flags)
+    : model_(model),
+      limits_(limits),
+      memory_(required_memory(model, limits)),
+      arena_bytes_(flags.arena_bytes.value_or(memory_.total_bytes)),
+      host_(std::make_unique<Host>(flags.threads, chosen_isa(flags.isa))),
+      arena_(nullptr, std::free) {
+  if (arena_bytes_ > std::numeric_limits<size_t>::max() - HEED_ALIGNMENT) throw Error("--arena: more than this machine's pointers reach");
+  // aligned_alloc wants a multiple of the alignment; heed is told only of the bytes that were asked for.
+  const size_t block = static_cast<size_t>((arena_bytes_ / HEED_ALIGNMENT + 1) * HEED_ALIGNMENT);
+  arena_.reset(std::aligned_alloc(HEED_ALIGNMENT, block));
+  if (!arena_) throw Error(model.path() + ": the machine has no " + std::to_string(arena_bytes_) + " bytes for the arena");
+  heed_diagnostic diagnostic = empty_diagnostic();
+  const Clock::time_point start = Clock::now();
+  const heed_status status = heed_plan(&model.handle(), &limits_, arena_.get(), arena_bytes_, &host_->platform, &session_, &diagnostic);
+  plan_seconds_ = seconds_since(start);
+  check(status, diagnostic, model.path(), &model.handle());
+}
+
+Session::~Session() = default;
+
+void Session::run(const heed_pass& pass) {
+  heed_diagnostic diagnostic = empty_diagnostic();
+  check(heed_run(&session_, &pass, &diagnostic), diagnostic, model_.path(), &model_.handle());
+}
+
+heed_output Session::output(uint32_t index) const {
+  heed_output output;
+  check(heed_get_output(&session_, index, &output), empty_diagnostic(), model_.path(), &model_.handle());
+  return output;
+}
+
+}  // namespace heed::tools
