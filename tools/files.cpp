@@ -1,3 +1,4 @@
+// Mapped reading and atomic writing with POSIX calls.
 // SPDX-License-Identifier: Apache-2.0
 #include "files.h"
 
@@ -6,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,8 @@
 
 namespace heed::tools {
 namespace {
+
+constexpr uint64_t kMaxWriteBytes = uint64_t{1} << 30;  // Linux writes at most 2 GiB at once
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* doing) {
   const std::string reason = std::strerror(errno);
@@ -56,10 +60,21 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path) {
-  temporary_ = path;
-  temporary_ += ".tmp-" + std::to_string(::getpid());
-  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail(path_, "write");
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path, ignored)) path_ = std::filesystem::weakly_canonical(path, ignored);
+  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored)) {
+    throw Error(path.string() + ": cannot write: exists and is not a file; name another output");
+  }
+  // Two writers of one output, in one process or in several, each have a temporary file of their own.
+  for (uint32_t attempt = 0; descriptor_ < 0; ++attempt) {
+    temporary_ = path_;
+    temporary_ += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && (errno != EEXIST || attempt == 1000)) {
+      temporary_.clear();
+      fail(path_, "write");
+    }
+  }
 }
 
 AtomicFile::~AtomicFile() {
@@ -71,7 +86,7 @@ void AtomicFile::write(const void* bytes, uint64_t count) {
   const char* at = static_cast<const char*>(bytes);
   position_ += count;
   while (count > 0) {
-    const ssize_t written = ::write(descriptor_, at, count);
+    const ssize_t written = ::write(descriptor_, at, std::min<uint64_t>(count, kMaxWriteBytes));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, "write");
     at += written;

@@ -1,0 +1,20 @@
+// Learns from sample texts which channels of each layer's input are large, and moves that range into the weights.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "convert/convert.h"
+#include "convert/spec.h"
+
+namespace heed::tools {
+
+// Weight id -> what multiplies each column of its input.
+using InputScales = std::map<int32_t, std::vector<float>>;
+
+// Runs the float model over the texts (one a line) and returns scales for every int8 matrix. Scale of column c:
+// sqrt(largest |weight| of c / largest |input| of c), shared by the matrices that read the same input.
+InputScales calibrate(Spec& spec, const std::filesystem::path& texts, ConvertReport& report);
+
+}  // namespace heed::tools

@@ -1,0 +1,190 @@
+// Source -> Spec -> quantized weights -> file -> opened, checked and planned -> named.
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/convert.h"
+
+#include <cmath>
+
+#include "convert/calibrate.h"
+#include "convert/front_ends/front_end.h"
+#include "convert/quantize.h"
+#include "convert/reopen.h"
+#include "convert/write.h"
+#include "error.h"
+#include "quant/panel.h"
+
+namespace heed::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using schema::Format;
+using schema::Layout;
+
+constexpr double kFaultyDecibels = 20;
+constexpr uint32_t kMcuTileRows = 8;
+
+struct FrontEnd {
+  const char* title;
+  bool (*accepts)(const fs::path&);
+  Spec (*read)(const fs::path&);
+};
+
+constexpr FrontEnd kFrontEnds[] = {
+#define HEED_FRONT_END(name, title) {title, accepts_##name, read_##name},
+#include "convert/front_end_list.inc"
+#undef HEED_FRONT_END
+};
+
+Spec read_source(const fs::path& source, ConvertReport& report) {
+  if (!fs::exists(source)) throw Error(source.string() + ": does not exist");
+  std::string titles;
+  for (const FrontEnd& front_end : kFrontEnds) {
+    if (fs::is_directory(source) && front_end.accepts(source)) {
+      report.source_kind = front_end.title;
+      return front_end.read(source);
+    }
+    titles += (titles.empty() ? "" : "; ") + std::string(front_end.title);
+  }
+  throw Error(source.string() + ": is nothing that heed can convert: " + titles);
+}
+
+// The format that the user's word asks for; q8c and nothing said leave room for what the source itself says.
+std::optional<Format> asked_format(const std::string& word) {
+  if (word.empty()) return std::nullopt;
+  if (word == "q8c") return Format::q8c;
+  if (word == "f16") return Format::f16;
+  if (word == "f32") return Format::f32;
+  if (word == "keep") throw Error("--weights keep: this source's weights are not quantized, so there is nothing to keep; use q8c, f16 or f32");
+  if (word == "q8g32" || word == "q4g32") throw Error("--weights " + word + ": not available yet for any op; use q8c, f16 or f32");
+  throw UsageError("--weights " + word + ": unknown; use q8c, f16 or f32");
+}
+
+// Matrices lie in panels, tables and vectors in rows. Norms are always f32; position and segment tables, which are
+// small and added to the tokens' rows, keep f16 where the rest is int8.
+void choose_formats(Spec& spec, std::optional<Format> asked) {
+  const std::vector<Role> roles = weight_roles(spec.model);
+  std::vector<bool> tokens(roles.size());
+  for (const auto& graph : spec.model.graphs) {
+    for (const auto& node : graph->nodes) {
+      if (node->token >= 0) tokens[node->token] = true;
+    }
+  }
+  for (size_t i = 0; i < roles.size(); ++i) {
+    schema::WeightT& weight = *spec.model.weights[i];
+    const Format wanted = asked.value_or(spec.weights[i].format.value_or(Format::q8c));
+    const bool small_table = roles[i] == Role::kTable && !tokens[i];
+    weight.layout = roles[i] == Role::kMatrix ? Layout::panel16 : Layout::rows;
+    weight.format = wanted;
+    if (small_table && wanted == Format::q8c) weight.format = Format::f16;
+    if (roles[i] == Role::kVector) weight.format = Format::f32;
+  }
+}
+
+void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
+  if (options.target != "any" && options.target != "mcu") throw UsageError("--target " + options.target + ": unknown; use any or mcu");
+  if (options.max_context && model.states.empty()) {
+    throw Error("--max-context: this model keeps nothing between runs, so it has no context to bound; leave it out");
+  }
+  if (!model.metadata) model.metadata = std::make_unique<schema::MetadataT>();
+  if (options.target == "mcu") model.metadata->tile_rows = kMcuTileRows;
+  const bool cuts = model.tokenizer && model.tokenizer->truncation > 0;
+  if (cuts) model.metadata->max_sequence_rows = model.tokenizer->truncation;
+  if (!options.max_rows) return;
+  const uint32_t rows = *options.max_rows;
+  for (const auto& graph : model.graphs) {
+    for (const auto& input : graph->inputs) {
+      if (rows == 0 || (input->max_rows > 0 && rows > input->max_rows)) {
+        throw Error("--max-rows " + std::to_string(rows) + ": the model takes 1 to " + std::to_string(input->max_rows) + " rows");
+      }
+      input->max_rows = rows;
+    }
+  }
+  model.metadata->max_sequence_rows = rows;
+  if (cuts && rows < model.tokenizer->truncation) {
+    model.tokenizer->truncation = rows;
+    model.tokenizer->truncation_source = schema::TruncationSource::user;
+  }
+}
+
+std::vector<PackedWeight> pack_all(Spec& spec, const InputScales& input_scales) {
+  std::vector<PackedWeight> packed;
+  for (size_t i = 0; i < spec.weights.size(); ++i) {
+    const auto scale = input_scales.find(static_cast<int32_t>(i));
+    spec.model.weights[i]->has_input_scale = scale != input_scales.end();
+    packed.push_back(pack_weight(spec.weights[i], *spec.model.weights[i],
+                                 scale != input_scales.end() ? scale->second : std::vector<float>()));
+  }
+  return packed;
+}
+
+uint64_t padded_bytes(const PackedWeight& packed) {
+  const auto padded = [](const auto& piece) { return round_up(piece.size() * sizeof(piece[0]), kAlignment); };
+  return padded(packed.data) + padded(packed.bias) + padded(packed.scales) + padded(packed.sums) + padded(packed.input_scale);
+}
+
+void report_layers(const Spec& spec, const std::vector<PackedWeight>& packed, ConvertReport& report) {
+  for (size_t i = 0; i < packed.size(); ++i) {
+    const schema::WeightT& weight = *spec.model.weights[i];
+    report.layers.push_back({weight.name, schema::EnumNameFormat(weight.format), weight.rows, weight.cols,
+                             padded_bytes(packed[i]), packed[i].sqnr_db});
+    report.parameters += uint64_t{weight.rows} * weight.cols + packed[i].bias.size();
+    const double worst = std::min(packed[i].sqnr_db, packed[i].column_sqnr_db);
+    if (worst >= kFaultyDecibels) continue;
+    char decibels[32];
+    std::snprintf(decibels, sizeof decibels, "%.1f", worst);
+    report.warnings.push_back("'" + weight.name + "' keeps only " + decibels + " dB of " +
+                              (packed[i].sqnr_db < kFaultyDecibels ? "its weights" : "most inputs' weights, a few large inputs take the range") +
+                              " in " + schema::EnumNameFormat(weight.format) + "; try --calibrate, or --weights f16");
+  }
+}
+
+// The quantization report that the file itself carries.
+void fill_metadata(schema::ModelT& model, const ConvertReport& report) {
+  model.metadata->producer = HEED_PRODUCER;
+  model.metadata->report.clear();
+  for (size_t i = 0; i < report.layers.size(); ++i) {
+    const LayerReport& layer = report.layers[i];
+    if (!std::isfinite(layer.sqnr_db)) continue;
+    auto entry = std::make_unique<schema::LayerT>();
+    entry->name = layer.name;
+    entry->format = model.weights[i]->format;
+    entry->sqnr_db = static_cast<float>(layer.sqnr_db);
+    model.metadata->report.push_back(std::move(entry));
+  }
+}
+
+void write_report(const ConvertReport& report, const fs::path& path) {
+  AtomicFile file(path);
+  const std::string text = report_json(report) + "\n";
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+}  // namespace
+
+ConvertReport convert(const ConvertOptions& options) {
+  if (!options.report.empty() && fs::weakly_canonical(options.report) == fs::weakly_canonical(options.output)) {
+    throw UsageError("-o and --report name the same file, " + options.output.string());
+  }
+  ConvertReport report;
+  const std::optional<Format> asked = asked_format(options.weights);
+  AtomicFile file(options.output);  // first, so that an output that cannot be written is known at once
+  Spec spec = read_source(options.source, report);
+  apply_limits(spec.model, options);
+  choose_formats(spec, asked);
+  report.family = spec.model.metadata->family;
+  if (spec.model.metadata->source.empty()) spec.model.metadata->source = fs::absolute(options.source).lexically_normal().filename().string();
+  report.notes = spec.notes;
+
+  InputScales input_scales;
+  if (!options.calibrate.empty()) input_scales = calibrate(spec, options.calibrate, report);
+  const std::vector<PackedWeight> packed = pack_all(spec, input_scales);
+  report_layers(spec, packed, report);
+  fill_metadata(spec.model, report);
+  write_model(spec.model, packed, file);
+  reopen(file, spec.model, report);
+  if (!options.report.empty()) write_report(report, options.report);
+  file.commit();
+  return report;
+}
+
+}  // namespace heed::tools

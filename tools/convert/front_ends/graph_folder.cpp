@@ -1,0 +1,74 @@
+// Reads a graph folder: graph.json, the JSON form of the schema's tables, beside weights.safetensors.
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/checkpoint.h"
+#include "convert/front_ends/front_end.h"
+#include "convert/front_ends/graph_json.h"
+#include "convert/json.h"
+#include "error.h"
+#include "files.h"
+
+namespace heed::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the schema cannot tell apart: whether a weight names its format, or has the default.
+void read_asked_formats(const Json& json, Spec& spec) {
+  const auto list = json.find("weights");
+  if (list == json.end() || !list->is_array()) return;
+  for (size_t i = 0; i < spec.weights.size() && i < list->size(); ++i) {
+    if ((*list)[i].is_object() && (*list)[i].contains("format")) spec.weights[i].format = spec.model.weights[i]->format;
+  }
+}
+
+// A weight may say its own rows and cols; then they have to be the tensor's.
+void fill_size(const char* what, uint64_t found, uint32_t& size, const SourceTensor& tensor) {
+  if (found == 0 || found > INT32_MAX || (size != 0 && size != found)) {
+    throw Error(tensor.title() + " has " + std::to_string(found) + " " + what + ", graph.json says " + std::to_string(size));
+  }
+  size = static_cast<uint32_t>(found);
+}
+
+SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoint) {
+  SpecWeight source;
+  source.values = checkpoint.take(weight.name);
+  const std::vector<uint64_t>& shape = source.values.shape;
+  const size_t wanted = role == Role::kVector ? 1 : 2;
+  if (shape.size() != wanted) {
+    throw Error(source.values.title() + " has shape " + shape_text(shape) + ", but its use in the graph asks for " +
+                (wanted == 1 ? "one dimension, [features]" : "two, [outputs, inputs]"));
+  }
+  fill_size("rows", wanted == 1 ? 1 : shape[0], weight.rows, source.values);
+  fill_size("cols", shape.back(), weight.cols, source.values);
+  weight.has_bias = !weight.bias_name.empty();
+  if (weight.has_bias && role == Role::kTable) throw Error("weight '" + weight.name + "' is a table and cannot have a bias");
+  if (weight.has_bias) source.bias = checkpoint.take(weight.bias_name, {shape[0]}, "the weight '" + weight.name + "' it belongs to");
+  return source;
+}
+
+}  // namespace
+
+bool accepts_graph_folder(const fs::path& source) { return fs::exists(source / "graph.json"); }
+
+Spec read_graph_folder(const fs::path& source) {
+  const fs::path path = source / "graph.json";
+  const MappedFile file(path);
+  const Json json = parse_json(file.text(), path.string());
+  const std::vector<unsigned char> bytes = parse_graph_json(std::string(file.text()), path.string());
+  Spec spec;
+  schema::GetModel(bytes.data())->UnPackTo(&spec.model);
+  if (!spec.model.metadata) spec.model.metadata = std::make_unique<schema::MetadataT>();
+  if (spec.model.metadata->family.empty()) spec.model.metadata->family = "graph";
+
+  Checkpoint checkpoint = Checkpoint::open(source, "weights");
+  for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
+  const std::vector<Role> roles = weight_roles(spec.model);
+  for (size_t i = 0; i < roles.size(); ++i) spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], checkpoint));
+  for (const std::string& name : checkpoint.left_over()) {
+    throw Error(checkpoint.where() + ": tensor '" + name + "' is left over; name it in graph.json or take it out of weights.safetensors");
+  }
+  read_asked_formats(json, spec);
+  return spec;
+}
+
+}  // namespace heed::tools

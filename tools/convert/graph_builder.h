@@ -1,0 +1,34 @@
+// Puts a graph together, one node after another.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "convert/checkpoint.h"
+#include "convert/spec.h"
+
+namespace heed::tools {
+
+class GraphBuilder {
+ public:
+  GraphBuilder(Spec& spec, const std::string& name);
+
+  // Each returns the id of the value it makes.
+  uint16_t input(const std::string& name, schema::ElementType type, uint32_t max_rows, bool optional);
+  uint16_t value() { return graph_->values++; }
+  void output(const std::string& name, uint16_t value);
+  // Appends a node with one output. The pointer stays valid; its attributes are for the caller to set.
+  schema::NodeT* node(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs);
+  uint16_t result(const schema::NodeT* node) const { return node->outputs[0]; }
+
+  // Adds a weight and returns its id: a matrix [rows, cols] (or a table) with an optional bias [rows]; a norm's gain and shift [cols].
+  int32_t matrix(SourceTensor values, std::optional<SourceTensor> bias = std::nullopt);
+  int32_t norm(SourceTensor gain, std::optional<SourceTensor> shift = std::nullopt);
+
+ private:
+  int32_t weight(SourceTensor values, std::optional<SourceTensor> bias, uint64_t rows, uint64_t cols);
+
+  Spec& spec_;
+  schema::GraphT* graph_;
+};
+
+}  // namespace heed::tools

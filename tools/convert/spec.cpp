@@ -1,0 +1,78 @@
+// What the nodes of a graph say about its weights.
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/spec.h"
+
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+using schema::NodeT;
+using schema::OpKind;
+
+struct Use {
+  int32_t id;
+  Role role;
+};
+
+std::vector<Use> weight_uses(const NodeT& node) {
+  const Role own = node.op == OpKind::Norm ? Role::kVector : Role::kMatrix;
+  return {{node.weight, own},
+          {node.query, Role::kMatrix},
+          {node.key, Role::kMatrix},
+          {node.value, Role::kMatrix},
+          {node.output, Role::kMatrix},
+          {node.up, Role::kMatrix},
+          {node.gate, Role::kMatrix},
+          {node.down, Role::kMatrix},
+          {node.token, Role::kTable},
+          {node.position, Role::kTable},
+          {node.segment, Role::kTable},
+          {node.norm_in, Role::kVector},
+          {node.norm_branch, Role::kVector},
+          {node.norm_out, Role::kVector},
+          {node.norm_query, Role::kVector},
+          {node.norm_key, Role::kVector},
+          {node.key_bias, Role::kVector},
+          {node.value_bias, Role::kVector},
+          {node.sink, Role::kVector},
+          {node.position_weight, Role::kTable},
+          {node.score_weight, Role::kMatrix}};
+}
+
+}  // namespace
+
+std::vector<Role> weight_roles(const schema::ModelT& model) {
+  std::vector<Role> roles(model.weights.size(), Role::kUnused);
+  for (const auto& graph : model.graphs) {
+    for (const auto& node : graph->nodes) {
+      for (const auto& [id, role] : weight_uses(*node)) {
+        if (id == -1) continue;
+        if (id < 0 || static_cast<size_t>(id) >= roles.size()) {
+          throw Error("graph '" + graph->name + "', node '" + node->name + "': weight id " + std::to_string(id) +
+                      " is not one of the " + std::to_string(roles.size()) + " weights");
+        }
+        if (roles[id] != Role::kUnused && roles[id] != role) {
+          throw Error("weight '" + model.weights[id]->name + "' is used in two ways (as a matrix, table or vector); give each use a weight of its own");
+        }
+        roles[id] = role;
+      }
+    }
+  }
+  for (size_t i = 0; i < roles.size(); ++i) {
+    if (roles[i] == Role::kUnused) throw Error("weight '" + model.weights[i]->name + "' is used by no node; remove it");
+  }
+  return roles;
+}
+
+std::vector<std::vector<int32_t>> weights_by_input(const NodeT& node) {
+  std::vector<std::vector<int32_t>> groups;
+  if (node.op == OpKind::Attention) groups = {{node.query, node.key, node.value}, {node.output}};
+  if (node.op == OpKind::FeedForward) groups = {{node.up, node.gate}, {node.down}};
+  if (node.op == OpKind::Linear) groups = {{node.weight}};
+  for (auto& group : groups) std::erase(group, -1);
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  return groups;
+}
+
+}  // namespace heed::tools
