@@ -23,4 +23,27 @@ inline const schema::Model& root(const heed_model& model) { return *static_cast<
 // The weight with id `id`, which must be in range (validate.cpp has seen to that), not -1.
 WeightView weight_view(const heed_model& model, int32_t id);
 
+// Bytes of each part of a weight, 0 for a part that it does not have. A weight of one row in layout `rows` is a vector
+// (a norm): its bias has an entry for each column.
+struct WeightParts {
+  uint64_t data = 0;
+  uint64_t bias = 0;
+  uint64_t scales = 0;
+  uint64_t sums = 0;
+  uint64_t input_scale = 0;
+};
+struct WeightForm {
+  uint32_t rows;
+  uint32_t cols;
+  schema::Format format;
+  schema::Layout layout;
+  bool has_bias;
+  bool has_input_scale;
+};
+WeightParts weight_parts(const WeightForm& form);
+inline WeightParts weight_parts(const schema::Weight& weight) {
+  return weight_parts({weight.rows(), weight.cols(), weight.format(), weight.layout(), weight.has_bias(),
+                       weight.has_input_scale()});
+}
+
 }  // namespace heed

@@ -1,0 +1,131 @@
+// Embed: out = norm_out(token[id] * scale + position[place + position_offset] + segment[id]).
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inputs: token ids, and segment ids where there is a segment table (an absent optional input reads as zeros).
+// Tables lie in layout `rows`, one row for each entry. The place is counted from the start of the sequence.
+#include "kernels/exact_float.h"
+//
+#include "ops/norms.h"
+
+namespace heed {
+namespace {
+
+heed_status check_table(const PlanStep& step, int32_t id, uint64_t least_rows, uint32_t features, const char* what) {
+  if (id < 0) return HEED_OK;
+  const WeightView table = weight_view(step.model, id);
+  step.diagnostic->weight = id;
+  if (table.layout != schema::Layout::rows || table.bias != nullptr || table.input_scale != nullptr) {
+    return refuse(step.diagnostic, HEED_UNSUPPORTED, what);
+  }
+  if (heed_status s = expect_features(step, what, table.cols, features)) return s;
+  if (table.rows < least_rows) {
+    return refuse(step.diagnostic, HEED_BAD_SHAPE, what, table.rows, static_cast<int64_t>(least_rows));
+  }
+  step.diagnostic->weight = -1;
+  return HEED_OK;
+}
+
+heed_status check(const PlanStep& step, Shape* out) {
+  const schema::Node& node = step.node;
+  if (node.token() < 0) return refuse(step.diagnostic, HEED_BAD_GRAPH, "token table missing");
+  const uint32_t inputs = node.segment() < 0 ? 1 : 2;
+  if (step.in_count != inputs) {
+    return refuse(step.diagnostic, HEED_BAD_GRAPH, "number of inputs", step.in_count, inputs);
+  }
+  for (uint32_t i = 0; i < inputs; ++i) {
+    if (!step.in[i].ids || step.in[i].axis != step.in[0].axis) {
+      return refuse(step.diagnostic, HEED_BAD_SHAPE, "ids of one axis wanted");
+    }
+  }
+  const uint32_t features = weight_view(step.model, node.token()).cols;
+  const uint64_t places = uint64_t{node.position_offset()} + step.in[0].rows;
+  if (heed_status s = check_table(step, node.token(), 1, features, "token table")) return s;
+  if (heed_status s = check_table(step, node.position(), places, features, "position table")) return s;
+  if (heed_status s = check_table(step, node.segment(), 1, features, "segment table")) return s;
+  out[0] = step.in[0];
+  out[0].ids = false;
+  out[0].features = features;
+  return check_norm(step, node.norm_out(), features, "norm_out");
+}
+
+struct Table {
+  WeightView weight;
+  float scale;
+};
+
+void look_up(const Step& step, const Table& table, uint64_t id, bool add, float* out) {
+  const uint32_t cols = table.weight.cols;
+  LookUpRow row{nullptr, ElementFormat::kF32, cols, table.scale, add, out};
+  switch (table.weight.format) {
+    case schema::Format::f16:
+      row.format = ElementFormat::kF16;
+      row.row = static_cast<const uint16_t*>(table.weight.data) + id * cols;
+      break;
+    case schema::Format::q8c:
+      row.format = ElementFormat::kI8;
+      row.row = static_cast<const int8_t*>(table.weight.data) + id * cols;
+      row.scale = table.weight.scales[id] * table.scale;
+      break;
+    default:
+      row.row = static_cast<const float*>(table.weight.data) + id * cols;
+  }
+  step.kernels.look_up_row(row);
+}
+
+uint32_t id_at(const Tensor& in, uint32_t row) { return in.ids ? static_cast<uint32_t>(in.ids[row]) : 0; }
+
+void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
+  const schema::Node& node = step.node;
+  const RowRange range = tile_of_rows(step, index);
+  const auto table = [&](int32_t id, float scale) {
+    return Table{id < 0 ? WeightView{} : weight_view(step.model, id), scale};
+  };
+  const Table token = table(node.token(), node.scale());
+  const Table position = table(node.position(), 1.0f);
+  const Table segment = table(node.segment(), 1.0f);
+  uint32_t sequence = 0;
+  for (uint32_t r = range.begin; r < range.begin + range.count; ++r) {
+    while (r >= step.in[0].begin(sequence + 1)) ++sequence;
+    float* out = step.out[0].row(r);
+    look_up(step, token, id_at(step.in[0], r), false, out);
+    const uint64_t place = uint64_t{r} - step.in[0].begin(sequence) + node.position_offset();
+    if (node.position() >= 0) look_up(step, position, place, true, out);
+    if (node.segment() >= 0) look_up(step, segment, id_at(step.in[1], r), true, out);
+  }
+  if (node.norm_out() < 0) return;
+  float* out = step.out[0].row(range.begin);
+  normalize(step, node.norm_out(), {out, step.out[0].stride, range.count}, out, step.out[0].stride);
+}
+
+heed_status check_input(const Step& step, heed_diagnostic* diagnostic) {
+  const int32_t tables[] = {step.node.token(), step.node.segment()};
+  for (uint32_t i = 0; i < step.in_count; ++i) {
+    const int64_t entries = weight_view(step.model, tables[i]).rows;
+    const Tensor& in = step.in[i];
+    for (uint32_t r = 0; in.ids != nullptr && r < in.rows; ++r) {
+      if (in.ids[r] >= 0 && in.ids[r] < entries) continue;
+      diagnostic->value = step.node.inputs()->Get(i);
+      diagnostic->byte_offset = int64_t{r} * 4;
+      return refuse(diagnostic, HEED_BAD_INPUT, "id outside its table", in.ids[r], entries - 1);
+    }
+  }
+  return HEED_OK;
+}
+
+}  // namespace
+
+using A = Attribute;
+const Op kEmbedOp = {schema::OpKind::Embed,
+                     "Embed",
+                     attributes(A::token, A::position, A::segment, A::scale, A::position_offset, A::norm_out,
+                                A::norm_kind, A::epsilon),
+                     false,
+                     check,
+                     nullptr,
+                     nullptr,
+                     1,
+                     tiles_of_rows,
+                     tile,
+                     check_input};
+
+}  // namespace heed

@@ -1,0 +1,61 @@
+// What ops that work row by row share: tiles of rows, and checks of what comes in.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/diagnostic.h"
+#include "ops/op.h"
+
+namespace heed {
+
+struct RowRange {
+  uint32_t begin;
+  uint32_t count;
+};
+
+inline uint32_t row_tiles(uint32_t rows, uint32_t tile_rows) { return (rows + tile_rows - 1) / tile_rows; }
+inline RowRange row_tile(uint32_t rows, uint32_t tile_rows, uint32_t index) {
+  const uint32_t begin = index * tile_rows;
+  return {begin, rows - begin < tile_rows ? rows - begin : tile_rows};
+}
+
+// `tiles` of an op with one phase whose output has the rows of its first input.
+inline uint32_t tiles_of_rows(const Step& step, uint32_t) { return row_tiles(step.in[0].rows, step.tile_rows); }
+inline RowRange tile_of_rows(const Step& step, uint32_t index) {
+  return row_tile(step.in[0].rows, step.tile_rows, index);
+}
+
+// As many inputs as the op takes, none of them ids.
+inline heed_status expect_inputs(const PlanStep& step, uint32_t count) {
+  if (step.in_count != count) {
+    return refuse(step.diagnostic, HEED_BAD_GRAPH, "number of inputs", step.in_count, count);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (step.in[i].ids) return refuse(step.diagnostic, HEED_BAD_SHAPE, "ids where numbers are wanted");
+  }
+  return HEED_OK;
+}
+
+inline heed_status expect_features(const PlanStep& step, const char* what, uint64_t found, uint64_t expected) {
+  if (found == expected) return HEED_OK;
+  return refuse(step.diagnostic, HEED_BAD_SHAPE, what, static_cast<int64_t>(found), static_cast<int64_t>(expected));
+}
+
+// `check` of an op whose output has the shape of its one input.
+inline heed_status check_same_shape(const PlanStep& step, Shape* out) {
+  if (heed_status s = expect_inputs(step, 1)) return s;
+  out[0] = step.in[0];
+  return HEED_OK;
+}
+
+// `check` of an op that combines two values of one shape.
+inline heed_status check_two_alike(const PlanStep& step, Shape* out) {
+  if (heed_status s = expect_inputs(step, 2)) return s;
+  const Shape& a = step.in[0];
+  const Shape& b = step.in[1];
+  if (a.ragged != b.ragged || a.axis != b.axis || a.rows != b.rows) {
+    return refuse(step.diagnostic, HEED_BAD_SHAPE, "rows of the two inputs", b.rows, a.rows);
+  }
+  out[0] = a;
+  return expect_features(step, "features of the two inputs", b.features, a.features);
+}
+
+}  // namespace heed

@@ -1,0 +1,21 @@
+// One node made ready to run: what a driver needs to hand out its tiles, whichever way it does so.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "session/pass.h"
+
+namespace heed {
+
+struct PreparedStep {
+  Step step;
+  const Op* op;
+  uint8_t* scratch;        // of worker 0; the others follow
+  uint64_t scratch_bytes;  // of one worker
+};
+
+PreparedStep prepare_step(const SessionView& session, const Kernels& kernels, const Pass& pass, uint32_t node_index);
+
+// Asks every op of the graph whether it can work with what the pass brings.
+heed_status check_inputs(const SessionView& session, const Kernels& kernels, const Pass& pass,
+                         heed_diagnostic* diagnostic);
+
+}  // namespace heed
