@@ -1,0 +1,40 @@
+// Memory that ends at an unreadable page and begins after one: an access outside stops the test, even from assembly
+// that sanitizers do not see.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+namespace heed::tests {
+
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(size_t count) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+    size_ = bytes + 2 * page;
+    base_ = static_cast<uint8_t*>(mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (base_ == MAP_FAILED || mprotect(base_ + page, bytes, PROT_READ | PROT_WRITE) != 0) {
+      throw std::runtime_error("no memory for a guarded block");
+    }
+    data_ = reinterpret_cast<T*>(base_ + page + bytes - count * sizeof(T));
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { munmap(base_, size_); }
+
+  T* get() const { return data_; }
+  T& operator[](size_t i) const { return data_[i]; }
+
+ private:
+  uint8_t* base_;
+  size_t size_;
+  T* data_;
+};
+
+}  // namespace heed::tests
