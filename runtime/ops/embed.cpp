@@ -83,7 +83,7 @@ void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
   const Table token = table(node.token(), node.scale());
   const Table position = table(node.position(), 1.0f);
   const Table segment = table(node.segment(), 1.0f);
-  uint32_t sequence = 0;
+  uint32_t sequence = sequence_of(step.in[0], step.sequences, range.begin);
   for (uint32_t r = range.begin; r < range.begin + range.count; ++r) {
     while (r >= step.in[0].begin(sequence + 1)) ++sequence;
     float* out = step.out[0].row(r);

@@ -17,6 +17,16 @@ inline RowRange row_tile(uint32_t rows, uint32_t tile_rows, uint32_t index) {
   return {begin, rows - begin < tile_rows ? rows - begin : tile_rows};
 }
 
+// The sequence that a row belongs to.
+inline uint32_t sequence_of(const Tensor& tensor, uint32_t sequences, uint32_t row) {
+  uint32_t low = 0;
+  for (uint32_t high = sequences; high - low > 1;) {
+    const uint32_t middle = low + (high - low) / 2;
+    (row < tensor.begin(middle) ? high : low) = middle;
+  }
+  return low;
+}
+
 // `tiles` of an op with one phase whose output has the rows of its first input.
 inline uint32_t tiles_of_rows(const Step& step, uint32_t) { return row_tiles(step.in[0].rows, step.tile_rows); }
 inline RowRange tile_of_rows(const Step& step, uint32_t index) {
