@@ -1,0 +1,16 @@
+// Float kernels for AVX-512.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/exact_float.h"
+
+#include "kernels/simd/lanes_avx512.h"
+#include "kernels/simd/all.h"
+#include "kernels/tables.h"
+
+namespace heed::avx512vnni {
+
+#define HEED_FLOAT_KERNELS
+#define HEED_KERNEL(name, Arguments) \
+  void name(const Arguments& args) { simd::name<simd::Avx512Lanes>(args); }
+#include "kernels/kernel_list.inc"
+
+}  // namespace heed::avx512vnni

@@ -1,0 +1,136 @@
+// The vocabulary that every float kernel is written in, and what is built from it for all instruction sets alike.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A class L (ScalarLanes, Avx2Lanes, Avx512Lanes) gives a vector of L::kLanes floats and everything done with it:
+//
+//   F, I, M            floats, int32s, and a truth value for each lane
+//   + - * on F and I; < > <= == on F, false where one side is a NaN
+//   set(x)             x in every lane
+//   load(p), store(p, v); load_part(p, n), store_part(p, v, n): the first n lanes, missing ones are 0
+//   lanes_between(lo, hi): lanes i with lo <= i < hi
+//   select(m, a, b); min(a, b) = a < b ? a : b; max(a, b) = a > b ? a : b (so b where one of them is a NaN)
+//   divide, sqrt       the IEEE ones
+//   bits, from_bits    reinterpreted; shift_left<n>, shift_right<n> (arithmetic), bit_and, bit_or on I
+//   to_float(I); nearest(F): to nearest even for magnitudes below 2^22, else any integer
+//   max_signed, max_unsigned on I
+//   store_bytes(p, I): saturated to int8; store_bytes(p, flip, I, I, I, I): the same for four, each byte xor flip
+//   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
+//   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum on I
+//
+// Everything below carries L in its name: one program holds it several times, compiled for different processors.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/kernels.h"
+
+namespace heed::simd {
+
+constexpr uint32_t kSumLanes = 16;  // lanes of a sum over a row; part of the promise of same bits
+constexpr int32_t kNanBits = 0x7fc00000;
+
+// Arithmetic on the few values that a row has one of.
+template <class L>
+struct One {
+  static int32_t bits(float x) {
+    int32_t i;
+    std::memcpy(&i, &x, sizeof i);
+    return i;
+  }
+  static float from_bits(int32_t i) {
+    float x;
+    std::memcpy(&x, &i, sizeof x);
+    return x;
+  }
+  static float nan() { return from_bits(kNanBits); }
+  static float infinity() { return from_bits(0x7f800000); }
+  // To nearest even; magnitude at most 2^22.
+  static int32_t nearest(float x) { return bits(x + 0x1.8p23f) - bits(0x1.8p23f); }
+  static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+};
+
+// What may be stored: nothing smaller than 2^-51 but +0, and one NaN.
+template <class L>
+[[gnu::always_inline]] inline typename L::F storable(typename L::F x) {
+  const auto zero = L::set(0.0f);
+  x = L::select(L::abs(x) < L::set(kLeastStored), zero, x);
+  return L::select(x == x, x, L::set(One<L>::nan()));
+}
+
+// All lanes of a vector.
+template <class L>
+struct Whole {
+  using F = typename L::F;
+  F load(const float* p) const { return L::load(p); }
+  typename L::I load(const int32_t* p) const { return L::load(p); }
+  F load_half(const uint16_t* p) const { return L::load_half(p); }
+  typename L::I load_bytes(const int8_t* p) const { return L::load_bytes(p); }
+  void store(float* p, F v) const { L::store(p, storable<L>(v)); }
+  F keep(F v, float = 0.0f) const { return v; }
+};
+
+// The first `count` lanes of a vector; nothing past them is read or written.
+template <class L>
+struct Part {
+  using F = typename L::F;
+  uint32_t count;
+  F load(const float* p) const { return L::load_part(p, count); }
+  typename L::I load(const int32_t* p) const { return L::load_part(p, count); }
+  F load_half(const uint16_t* p) const {
+    uint16_t all[L::kLanes] = {};
+    std::memcpy(all, p, count * sizeof(uint16_t));
+    return L::load_half(all);
+  }
+  typename L::I load_bytes(const int8_t* p) const {
+    int8_t all[L::kLanes] = {};
+    std::memcpy(all, p, count);
+    return L::load_bytes(all);
+  }
+  void store(float* p, F v) const { L::store_part(p, storable<L>(v), count); }
+  // With `missing` in the lanes that are not there.
+  F keep(F v, float missing = 0.0f) const {
+    return L::select(L::lanes_between(0, static_cast<int32_t>(count)), v, L::set(missing));
+  }
+};
+
+// body(lanes, i) for each vector of `n` elements, lanes being Whole or Part.
+template <class L, class Body>
+[[gnu::always_inline]] inline void each_vector(uint64_t n, Body body) {
+  uint64_t i = 0;
+  for (; i + L::kLanes <= n; i += L::kLanes) body(Whole<L>{}, i);
+  if (L::kLanes > 1 && i < n) body(Part<L>{static_cast<uint32_t>(n - i)}, i);
+}
+
+// A sum over a row: element i goes to lane i mod 16, in order; then 8-4-2-1.
+template <class L>
+struct Sum {
+  using F = typename L::F;
+  static constexpr uint32_t kVectors = kSumLanes / L::kLanes;
+  F lane[kVectors];
+
+  Sum() {
+    for (F& v : lane) v = L::set(0.0f);
+  }
+  float total() {
+    for (uint32_t half = kVectors / 2; half > 0; half /= 2) {
+      for (uint32_t u = 0; u < half; ++u) lane[u] = lane[u] + lane[u + half];
+    }
+    return L::fold_add(lane[0]);
+  }
+};
+
+// Sum over i < n of term(lanes, i); term gives zeros where lanes are missing.
+template <class L, class Term>
+[[gnu::always_inline]] inline float sum_over(uint32_t n, Term term) {
+  Sum<L> sum;
+  uint32_t i = 0;
+  for (; i + kSumLanes <= n; i += kSumLanes) {
+    for (uint32_t u = 0; u < Sum<L>::kVectors; ++u) sum.lane[u] = sum.lane[u] + term(Whole<L>{}, i + u * L::kLanes);
+  }
+  for (uint32_t u = 0; i < n; ++u, i += L::kLanes) {
+    sum.lane[u] = sum.lane[u] + (n - i >= L::kLanes ? term(Whole<L>{}, i) : term(Part<L>{n - i}, i));
+  }
+  return sum.total();
+}
+
+}  // namespace heed::simd

@@ -1,0 +1,78 @@
+// The vocabulary of lanes.h for AVX2: 8 lanes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <immintrin.h>
+
+#include "kernels/simd/lanes_xsimd.h"
+
+namespace heed::simd {
+
+struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
+  static constexpr uint32_t kProductRows = 4;
+  static constexpr uint32_t kProductPanels = 1;
+
+  static __m256i first(uint32_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+  static F load_part(const float* p, uint32_t count) { return F(_mm256_maskload_ps(p, first(count))); }
+  static I load_part(const int32_t* p, uint32_t count) { return I(_mm256_maskload_epi32(p, first(count))); }
+  static void store_part(float* p, F v, uint32_t count) { _mm256_maskstore_ps(p, first(count), v); }
+  static M lanes_between(int32_t lo, int32_t hi) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32(lo), lane);
+    return M(_mm256_castsi256_ps(_mm256_andnot_si256(below, _mm256_cmpgt_epi32(_mm256_set1_epi32(hi), lane))));
+  }
+
+  static F min(F a, F b) { return F(_mm256_min_ps(a, b)); }
+  static F max(F a, F b) { return F(_mm256_max_ps(a, b)); }
+  static F divide(F a, F b) { return F(_mm256_div_ps(a, b)); }
+  static F sqrt(F x) { return F(_mm256_sqrt_ps(x)); }
+  static I nearest(F x) { return I(_mm256_cvtps_epi32(x)); }
+  static I max_signed(I a, I b) { return I(_mm256_max_epi32(a, b)); }
+  static I max_unsigned(I a, I b) { return I(_mm256_max_epu32(a, b)); }
+
+  static void store_bytes(void* p, I v) {
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packs_epi16(words, words));
+  }
+  static void store_bytes(void* p, uint8_t flip, I a, I b, I c, I d) {
+    // The packs work in halves of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1, each of 4 bytes.
+    const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_xor_si256(ordered, _mm256_set1_epi8(static_cast<char>(flip))));
+  }
+  static I load_bytes(const int8_t* p) {
+    return I(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+  }
+  static F load_half(const uint16_t* p) {
+    return F(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+
+  static float fold_add(F v) {
+    __m128 x = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+  }
+  static float fold_max(F v) {
+    __m128 x = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+  }
+  static int32_t fold_max_signed(I v) {
+    __m128i x = _mm_max_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    x = _mm_max_epi32(x, _mm_shuffle_epi32(x, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epi32(x, _mm_shuffle_epi32(x, 0xb1)));
+  }
+  static int32_t fold_max_unsigned(I v) {
+    __m128i x = _mm_max_epu32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    x = _mm_max_epu32(x, _mm_shuffle_epi32(x, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epu32(x, _mm_shuffle_epi32(x, 0xb1)));
+  }
+  static int32_t fold_sum(I v) {
+    __m128i x = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    x = _mm_add_epi32(x, _mm_shuffle_epi32(x, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32(x, 0xb1)));
+  }
+};
+
+}  // namespace heed::simd

@@ -1,0 +1,66 @@
+// The vocabulary of lanes.h for AVX-512: 16 lanes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <immintrin.h>
+
+#include "kernels/simd/lanes_xsimd.h"
+
+namespace heed::simd {
+
+struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
+  static constexpr uint32_t kProductRows = 8;
+  static constexpr uint32_t kProductPanels = 2;
+
+  static __mmask16 first(uint32_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  static F load_part(const float* p, uint32_t count) { return F(_mm512_maskz_loadu_ps(first(count), p)); }
+  static I load_part(const int32_t* p, uint32_t count) { return I(_mm512_maskz_loadu_epi32(first(count), p)); }
+  static void store_part(float* p, F v, uint32_t count) { _mm512_mask_storeu_ps(p, first(count), v); }
+  static M lanes_between(int32_t lo, int32_t hi) {
+    const uint32_t from = lo <= 0 ? 0 : lo >= 16 ? 16 : static_cast<uint32_t>(lo);
+    const uint32_t to = hi <= 0 ? 0 : hi >= 16 ? 16 : static_cast<uint32_t>(hi);
+    return M(static_cast<__mmask16>(first(to) & ~first(from)));
+  }
+
+  static F min(F a, F b) { return F(_mm512_min_ps(a, b)); }
+  static F max(F a, F b) { return F(_mm512_max_ps(a, b)); }
+  static F divide(F a, F b) { return F(_mm512_div_ps(a, b)); }
+  static F sqrt(F x) { return F(_mm512_sqrt_ps(x)); }
+  static I nearest(F x) { return I(_mm512_cvtps_epi32(x)); }
+  static I max_signed(I a, I b) { return I(_mm512_max_epi32(a, b)); }
+  static I max_unsigned(I a, I b) { return I(_mm512_max_epu32(a, b)); }
+
+  static void store_bytes(void* p, I v) {
+    _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(v));
+  }
+  static void store_bytes(void* p, uint8_t flip, I a, I b, I c, I d) {
+    // The packs work in quarters of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1 | ..., each of 4 bytes.
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i ordered = _mm512_permutexvar_epi32(order, bytes);
+    _mm512_storeu_si512(p, _mm512_xor_si512(ordered, _mm512_set1_epi8(static_cast<char>(flip))));
+  }
+  static I load_bytes(const int8_t* p) {
+    return I(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+  static F load_half(const uint16_t* p) {
+    return F(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+  }
+
+  static float fold_add(F v) {
+    const __m256 y = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    __m128 x = _mm_add_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1));
+    x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)));
+  }
+  static float fold_max(F v) {
+    const __m256 y = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    __m128 x = _mm_max_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1));
+    x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+    return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+  }
+  static int32_t fold_max_signed(I v) { return _mm512_reduce_max_epi32(v); }
+  static int32_t fold_max_unsigned(I v) { return static_cast<int32_t>(_mm512_reduce_max_epu32(v)); }
+  static int32_t fold_sum(I v) { return _mm512_reduce_add_epi32(v); }
+};
+
+}  // namespace heed::simd

@@ -1,0 +1,128 @@
+// exp2, log2, erf's GELU, tanh, sigmoid, SiLU: polynomials, the same bits for every number of lanes.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coefficients are derived by tools/golden/polynomials.py, constant term first. A NaN gives a NaN (storable() makes it
+// the one NaN). Errors are those of the code as executed, in float, against the exact function.
+#pragma once
+#include "kernels/simd/lanes.h"
+
+namespace heed::simd {
+
+constexpr float kLog2E = 0x1.715476p+0f;
+
+// c0 + c1 x + c2 x^2 + ..., by Horner's rule.
+template <class L, class... Rest>
+[[gnu::always_inline]] inline typename L::F polynomial(typename L::F x, float c0, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return L::set(c0);
+  } else {
+    return polynomial<L>(x, rest...) * x + L::set(c0);
+  }
+}
+
+// 2^x for x <= 128. Relative error 2e-7; exactly 1 at 0; exactly 0 from -125.5 down, so that no result is subnormal.
+template <class L>
+[[gnu::always_inline]] inline typename L::F exp2(typename L::F x) {
+  // The sum's last bits are round(x) + 126: the exponent of 2^(round(x) - 1), 0 if that would not be normal.
+  const auto magic = L::set(0x1.8p23f + 126.0f);
+  x = L::max(L::set(-126.0f), x);
+  const auto sum = x + magic;
+  const auto fraction = x - (sum - magic);
+  const auto twice = polynomial<L>(fraction, 0x1p+1f, 0x1.62e42ap+0f, 0x1.ebf9bcp-2f, 0x1.c6b752p-4f, 0x1.3cea88p-6f,
+                                   0x1.5bba14p-9f);
+  return twice * L::from_bits(L::template shift_left<23>(L::bits(sum)));
+}
+
+// log2(x) for normal positive x. Absolute error 1e-7 of max(1, |log2 x|); exact for powers of two.
+template <class L>
+[[gnu::always_inline]] inline typename L::F log2(typename L::F x) {
+  const auto bits = L::bits(x);
+  // x = 2^exponent * m with sqrt(1/2) <= m < sqrt(2).
+  const auto exponent = L::template shift_right<23>(bits - L::set(0x3f3504f3));
+  const auto m = L::from_bits(bits - L::template shift_left<23>(exponent)) - L::set(1.0f);
+  const auto ratio = polynomial<L>(m, 0x1.715474p+0f, -0x1.71546ap-1f, 0x1.ec76f4p-2f, -0x1.7160e6p-2f, 0x1.268f78p-2f,
+                                   -0x1.e87cep-3f, 0x1.bd316ap-3f, -0x1.aeb392p-3f, 0x1.00d844p-3f);
+  return L::select(x == x, L::to_float(exponent) + m * ratio, x);
+}
+
+// x * Phi(x) = max(x, 0) - a * Phi(-a), a = |x|, where the fourth root of Phi(-a) is a polynomial that is 0 at 5.6.
+// Error 1.7e-7 of max(1, |x|).
+template <class L>
+[[gnu::always_inline]] inline typename L::F gelu(typename L::F x) {
+  const auto a = L::min(L::set(5.6f), L::abs(x));
+  const auto root = polynomial<L>(a, 0x1.ae89eap-1f, -0x1.5782fcp-3f, -0x1.9b533ap-5f, 0x1.324898p-8f, 0x1.ee30cep-9f,
+                                  -0x1.4ad5ecp-16f, -0x1.47fafap-12f, 0x1.f21bbap-15f, -0x1.d1b2a4p-19f);
+  const auto square = root * root;
+  return L::max(L::set(0.0f), x) - a * (square * square);
+}
+
+// 1 / (1 + e^-x). Absolute error 2e-7.
+template <class L>
+[[gnu::always_inline]] inline typename L::F sigmoid(typename L::F x) {
+  const auto power = exp2<L>(L::abs(x) * L::set(-kLog2E));
+  const auto one = L::set(1.0f);
+  return L::divide(L::select(x < L::set(0.0f), power, one), one + power);
+}
+
+// x / (1 + e^-x). Error 2e-7 of max(1, |x|). Far below 0 the limit, 0.
+template <class L>
+[[gnu::always_inline]] inline typename L::F silu(typename L::F x) {
+  return L::max(L::set(-126.0f), x) * sigmoid<L>(x);
+}
+
+// x * sigmoid(2 * sqrt(2/pi) * (x + 0.044715 x^3)), GELU's formula with tanh. Error 3e-7 of max(1, |x|).
+template <class L>
+[[gnu::always_inline]] inline typename L::F gelu_tanh(typename L::F x) {
+  // Where |x| > 16 the sigmoid is 0 or 1; the cube of larger ones could overflow.
+  const auto near = L::max(L::set(-16.0f), L::min(L::set(16.0f), x));
+  const auto inner = near * (L::set(0x1.988454p+0f) + L::set(0x1.2444f2p-4f) * (near * near));
+  return L::max(L::set(-16.0f), x) * sigmoid<L>(inner);
+}
+
+// Relative error 3e-7.
+template <class L>
+[[gnu::always_inline]] inline typename L::F tanh(typename L::F x) {
+  const auto one = L::set(1.0f);
+  const auto a = L::abs(x);
+  const auto t = x * x;
+  const auto bend = polynomial<L>(t, -0x1.55554cp-2f, 0x1.110d3cp-3f, -0x1.b92bbap-5f, 0x1.595686p-6f, -0x1.9bba6p-8f);
+  const auto small = x + x * (t * bend);
+  const auto power = exp2<L>(a * L::set(-2.0f * kLog2E));
+  const auto large = L::divide(one - power, one + power);
+  const auto sign = L::bit_and(L::bits(x), L::set(static_cast<int32_t>(0x80000000u)));
+  return L::select(a < L::set(0.55f), small, L::from_bits(L::bit_or(L::bits(large), sign)));
+}
+
+template <class L, ActivationFunction function>
+[[gnu::always_inline]] inline typename L::F activation(typename L::F x) {
+  if constexpr (function == ActivationFunction::kRelu) return L::max(L::set(0.0f), x);
+  if constexpr (function == ActivationFunction::kGelu) return gelu<L>(x);
+  if constexpr (function == ActivationFunction::kGeluTanh) return gelu_tanh<L>(x);
+  if constexpr (function == ActivationFunction::kSilu) return silu<L>(x);
+  if constexpr (function == ActivationFunction::kTanh) return tanh<L>(x);
+  if constexpr (function == ActivationFunction::kSigmoid) return sigmoid<L>(x);
+  return x;
+}
+
+// visit(std::integral_constant-like value) for the function that is only known at run time.
+template <ActivationFunction function>
+struct ActivationIs {
+  static constexpr ActivationFunction value = function;
+};
+
+template <class L, class Visit>
+auto with_activation(ActivationFunction function, Visit visit) {
+  using A = ActivationFunction;
+  switch (function) {
+    case A::kRelu: return visit(ActivationIs<A::kRelu>{});
+    case A::kGelu: return visit(ActivationIs<A::kGelu>{});
+    case A::kGeluTanh: return visit(ActivationIs<A::kGeluTanh>{});
+    case A::kSilu: return visit(ActivationIs<A::kSilu>{});
+    case A::kTanh: return visit(ActivationIs<A::kTanh>{});
+    case A::kSigmoid: return visit(ActivationIs<A::kSigmoid>{});
+    case A::kNone: break;
+  }
+  return visit(ActivationIs<A::kNone>{});
+}
+
+}  // namespace heed::simd

@@ -1,0 +1,140 @@
+// Rows to int8: with a zero point (activations), or symmetric per head (queries, keys, values).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/simd/lanes.h"
+
+namespace heed::simd {
+
+constexpr int32_t kInfinityBits = 0x7f800000;
+constexpr int32_t kSignBit = INT32_MIN;
+
+// Magnitudes compare like their bits, and a NaN's bits are above infinity's. So the greatest positive value is the
+// signed maximum of all bits, the least negative one the unsigned maximum, and neither overlooks a NaN.
+template <class L>
+struct RowRange {
+  float lo;  // at most 0
+  float hi;  // at least 0
+  bool finite;
+};
+
+template <class L, bool kScaled>
+[[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, uint32_t cols) {
+  auto hi = L::set(int32_t{0});
+  auto lo = L::set(kSignBit);
+  each_vector<L>(cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    auto x = lanes.load(in + c);
+    if constexpr (kScaled) x = x * lanes.load(input_scale + c);
+    hi = L::max_signed(hi, L::bits(x));
+    lo = L::max_unsigned(lo, L::bits(x));
+  });
+  const int32_t hi_bits = L::fold_max_signed(hi);
+  const int32_t lo_bits = L::fold_max_unsigned(lo);
+  return {One<L>::from_bits(lo_bits), One<L>::from_bits(hi_bits),
+          hi_bits < kInfinityBits && (lo_bits & ~kSignBit) < kInfinityBits};
+}
+
+template <class L, bool kScaled>
+[[gnu::always_inline]] inline void quantize_row(const QuantizeRows& args, uint32_t r) {
+  using F = typename L::F;
+  constexpr uint32_t k = L::kLanes;
+  const float* in = args.in + r * args.in_stride;
+  const float* input_scale = args.input_scale;
+  uint8_t* out = args.out + r * args.out_stride;
+  const uint32_t cols = args.cols;
+  const uint8_t flip = args.flip;
+
+  const RowRange<L> range = row_range<L, kScaled>(in, input_scale, cols);
+  const float span = (range.hi - range.lo) * (1.0f / 255.0f);
+  const float scale = span > kLeastScale ? span : kLeastScale;
+  const float inverse = 1.0f / scale;
+  int32_t zero = range.finite ? One<L>::nearest(-range.lo * inverse) - 128 : 0;
+  if (zero > 127) zero = 127;
+  args.scale[r] = range.finite ? scale : One<L>::nan();
+  args.zero[r] = zero + (flip ? 128 : 0);
+  const uint32_t padded = (cols + 3) / 4 * 4;
+  if (!range.finite) {
+    std::memset(out, flip, padded);
+    return;
+  }
+
+  const auto quantized = [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
+    F x = lanes.load(in + c);
+    if constexpr (kScaled) x = x * lanes.load(input_scale + c);
+    return L::nearest(x * L::set(inverse)) + L::set(zero);
+  };
+  const Whole<L> whole;
+  uint32_t c = 0;
+  for (; c + 4 * k <= cols; c += 4 * k) {
+    const auto a = quantized(whole, c), b = quantized(whole, c + k);
+    L::store_bytes(out + c, flip, a, b, quantized(whole, c + 2 * k), quantized(whole, c + 3 * k));
+  }
+  if (c < cols) {
+    // The rest goes through a buffer; what is not there is read as 0.
+    uint8_t rest[4 * k];
+    typename L::I q[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t first = c + i * k;
+      q[i] = first < cols ? quantized(Part<L>{One<L>::least(cols - first, k)}, first) : L::set(int32_t{0});
+    }
+    L::store_bytes(rest, flip, q[0], q[1], q[2], q[3]);
+    std::memcpy(out + c, rest, cols - c);
+  }
+  for (c = cols; c < padded; ++c) out[c] = flip;
+}
+
+template <class L>
+void quantize_rows(const QuantizeRows& args) {
+  for (uint32_t r = 0; r < args.rows; ++r) {
+    args.input_scale ? quantize_row<L, true>(args, r) : quantize_row<L, false>(args, r);
+  }
+}
+
+// A row's scale, symmetric; `inverse` is 1 / scale. A row with a value that is not finite has scale NaN, and
+// `inverse` 0: everything becomes q = 0.
+template <class L>
+struct SymmetricScale {
+  float scale;
+  float inverse;
+};
+
+template <class L>
+[[gnu::always_inline]] inline SymmetricScale<L> symmetric_scale(const float* in, uint32_t cols) {
+  auto greatest = L::set(int32_t{0});
+  each_vector<L>(cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
+  });
+  const int32_t bits = L::fold_max_signed(greatest);
+  if (bits >= kInfinityBits) return {One<L>::nan(), 0.0f};
+  const float step = One<L>::from_bits(bits) * (1.0f / 127.0f);
+  const float scale = step > kLeastScale ? step : kLeastScale;
+  return {scale, 1.0f / scale};
+}
+
+// q of one vector. Infinity times an inverse of 0 is a NaN, which `nearest` does not define: `inverse` 0 means q = 0.
+template <class L>
+[[gnu::always_inline]] inline typename L::I symmetric(typename L::F x, float inverse) {
+  return inverse == 0.0f ? L::set(int32_t{0}) : L::nearest(x * L::set(inverse));
+}
+
+template <class L>
+void quantize_heads(const QuantizeHeads& args) {
+  constexpr uint32_t k = L::kLanes;
+  const uint32_t padded = (args.head_dim + 3) / 4 * 4;
+  for (uint32_t r = 0; r < args.rows; ++r) {
+    for (uint32_t h = 0; h < args.heads; ++h) {
+      const float* in = args.in + r * args.in_stride + uint64_t{h} * args.head_dim;
+      uint8_t* out = args.out + (uint64_t{r} * args.heads + h) * padded;
+      const SymmetricScale<L> s = symmetric_scale<L>(in, args.head_dim);
+      args.scale[uint64_t{r} * args.heads + h] = s.scale;
+      each_vector<L>(args.head_dim, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+        int8_t bytes[k];
+        L::store_bytes(bytes, symmetric<L>(lanes.load(in + c), s.inverse));
+        std::memcpy(out + c, bytes, One<L>::least(k, args.head_dim - static_cast<uint32_t>(c)));
+      });
+      for (uint32_t c = args.head_dim; c < padded; ++c) out[c] = 0;
+      for (uint32_t c = 0; c < padded; ++c) out[c] ^= args.flip;
+    }
+  }
+}
+
+}  // namespace heed::simd

@@ -1,0 +1,87 @@
+// Element by element: activations, sums and products, rows of tables, pooling over rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/simd/math.h"
+
+namespace heed::simd {
+
+template <class L>
+void activate(const Activate& args) {
+  const float* in = args.in;
+  float* out = args.out;
+  const uint64_t count = args.count;
+  with_activation<L>(args.function, [&](auto function) {
+    each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
+      lanes.store(out + i, activation<L, decltype(function)::value>(lanes.load(in + i)));
+    });
+  });
+}
+
+template <class L>
+void add(const Combine& args) {
+  const Combine c = args;
+  each_vector<L>(c.count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
+    lanes.store(c.out + i, lanes.load(c.a + i) + lanes.load(c.b + i));
+  });
+}
+
+template <class L>
+void multiply(const Combine& args) {
+  const Combine c = args;
+  each_vector<L>(c.count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
+    lanes.store(c.out + i, lanes.load(c.a + i) * lanes.load(c.b + i));
+  });
+}
+
+template <class L, class Load>
+[[gnu::always_inline]] inline void look_up(const LookUpRow& args, Load load) {
+  const auto scale = L::set(args.scale);
+  float* out = args.out;
+  const bool add = args.add;
+  each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    const auto x = load(lanes, c) * scale;
+    lanes.store(out + c, add ? lanes.load(out + c) + x : x);
+  });
+}
+
+template <class L>
+void look_up_row(const LookUpRow& args) {
+  const void* row = args.row;
+  switch (args.format) {
+    case ElementFormat::kF32:
+      return look_up<L>(args, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+        return lanes.load(static_cast<const float*>(row) + c);
+      });
+    case ElementFormat::kF16:
+      return look_up<L>(args, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+        return lanes.load_half(static_cast<const uint16_t*>(row) + c);
+      });
+    case ElementFormat::kI8:
+      return look_up<L>(args, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+        return L::to_float(lanes.load_bytes(static_cast<const int8_t*>(row) + c));
+      });
+  }
+}
+
+template <class L>
+void pool_rows(const PoolRows& args) {
+  const uint64_t stride = args.in_stride;
+  const uint32_t rows = args.rows;
+  const auto count = L::set(static_cast<float>(rows));
+  const float* first = args.function == PoolFunction::kLast ? args.in + (rows - 1) * stride : args.in;
+  const bool one = args.function == PoolFunction::kFirst || args.function == PoolFunction::kLast;
+  const bool mean = args.function == PoolFunction::kMean;
+  float* out = args.out;
+  each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    auto y = lanes.load(first + c);
+    for (uint32_t r = 1; !one && r < rows; ++r) {
+      const auto x = lanes.load(first + r * stride + c);
+      // The greatest; a NaN, once met, stays.
+      const auto greatest = L::select(y == y, L::select(x <= y, y, x), y);
+      y = mean ? y + x : greatest;
+    }
+    lanes.store(out + c, mean ? L::divide(y, count) : y);
+  });
+}
+
+}  // namespace heed::simd
