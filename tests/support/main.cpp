@@ -1,3 +1,4 @@
 // Catch2's main, compiled once for each test program.
+// SPDX-License-Identifier: Apache-2.0
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
