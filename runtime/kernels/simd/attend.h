@@ -11,104 +11,152 @@ namespace heed::simd {
 
 constexpr uint32_t kMaxTileRows = 16;
 
+// What belongs to the keys of a tile, the same for all its rows. Arrays are whole: short ones are copied.
+template <class L, bool kInt8>
+struct TileKeys {
+  uint32_t keys;  // up to whole panels
+  const float* scale;
+  const float* value_log2;
+  const float* value_inverse;
+  alignas(64) int32_t offset[kKeyTile];  // zero * key_sum
+  alignas(64) float copies[3][kKeyTile];
+
+  [[gnu::always_inline]] explicit TileKeys(const ScoreTile& tile)
+      : keys(static_cast<uint32_t>(round_up(tile.keys, kPanelRows))) {
+    if constexpr (kInt8) {
+      scale = whole(tile.key_scale, tile.keys, copies[0]);
+      value_log2 = whole(tile.value_log2, tile.keys, copies[1]);
+      value_inverse = whole(tile.value_inverse, tile.keys, copies[2]);
+      each_vector<L>(tile.keys, [&](auto lanes, uint64_t j) [[gnu::always_inline]] {
+        L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
+      });
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] const float* whole(const float* from, uint32_t count, float* copy) const {
+    if (count == keys) return from;
+    for (uint32_t j = count; j < keys; ++j) copy[j] = 0.0f;
+    std::memcpy(copy, from, count * sizeof(float));
+    return copy;
+  }
+};
+
 // One row of a tile: its logits u, in units of log2.
 template <class L, bool kInt8>
 struct TileRow {
   using F = typename L::F;
   const ScoreTile& tile;
+  const TileKeys<L, kInt8>& keys;
   uint64_t line;  // where the row starts in [rows, 64]
   int32_t begin, end;
   F scale;
 
-  [[gnu::always_inline]] TileRow(const ScoreTile& t, uint32_t r)
-      : tile(t), line(uint64_t{r} * kKeyTile), begin(t.begin[r]), end(t.end[r]),
+  [[gnu::always_inline]] TileRow(const ScoreTile& t, const TileKeys<L, kInt8>& k, uint32_t r)
+      : tile(t), keys(k), line(uint64_t{r} * kKeyTile), begin(t.begin[r]), end(t.end[r]),
         scale(L::set(t.row_scale[r * t.row_scale_stride] * t.score_scale)) {}
 
-  // Whether every lane is visible, the common case.
-  [[gnu::always_inline]] bool whole() const { return begin == 0 && end == int32_t{kKeyTile} && !tile.bias; }
-
-  template <class Lanes>
-  [[gnu::always_inline]] F logits(Lanes lanes, uint32_t j) const {
+  [[gnu::always_inline]] F logits(uint32_t j) const {
     if constexpr (kInt8) {
-      const auto exact = L::load(tile.scores_i8 + line + j) - L::set(tile.zero) * lanes.load(tile.key_sum + j);
-      return (L::to_float(exact) * lanes.load(tile.key_scale + j)) * scale;
+      const auto exact = L::load(tile.scores_i8 + line + j) - L::load(keys.offset + j);
+      return (L::to_float(exact) * L::load(keys.scale + j)) * scale;
     } else {
       return L::load(tile.scores_f32 + line + j) * scale;
     }
   }
-  template <class Lanes>
-  [[gnu::always_inline]] F with_value(F t, Lanes lanes, uint32_t j) const {
-    return kInt8 ? t + lanes.load(tile.value_log2 + j) : t;
+  [[gnu::always_inline]] F with_value(F t, uint32_t j) const {
+    if constexpr (kInt8) return t + L::load(keys.value_log2 + j);
+    return t;
   }
   // -inf where hidden.
-  template <class Lanes>
-  [[gnu::always_inline]] F masked(Lanes lanes, uint32_t j) const {
+  [[gnu::always_inline]] F masked(uint32_t j) const {
     const F hidden = L::set(-One<L>::infinity());
-    const int32_t first = static_cast<int32_t>(j);
-    F t = logits(lanes, j);
-    if (!tile.bias) return L::select(L::lanes_between(begin - first, end - first), with_value(t, lanes, j), hidden);
+    const auto seen = L::lanes_between(begin - static_cast<int32_t>(j), end - static_cast<int32_t>(j));
+    if (!tile.bias) return L::select(seen, with_value(logits(j), j), hidden);
     const F bias = L::load(tile.bias + line + j);
-    t = L::select(bias == hidden, hidden, with_value(t + bias, lanes, j));
-    return L::select(L::lanes_between(begin - first, end - first), t, hidden);
+    return L::select(seen, L::select(bias == hidden, hidden, with_value(logits(j) + bias, j)), hidden);
   }
 };
-
-// body(lanes, j) for each vector of a tile's keys, up to whole panels; lanes.count may be 0.
-template <class L, class Body>
-[[gnu::always_inline]] inline void each_key_vector(uint32_t keys, Body body) {
-  for (uint32_t j = 0; j < round_up(keys, kPanelRows); j += L::kLanes) {
-    j + L::kLanes <= keys ? body(Whole<L>{}, j) : body(Part<L>{j < keys ? keys - j : 0}, j);
-  }
-}
 
 template <class L>
 struct TileState {
   float top, total;
 };
 
-// Exponentials of a row against its greatest logit, each given to emit(j, e) in turn, and their sum.
-template <class L, bool kInt8, class Emit>
-[[gnu::always_inline]] inline TileState<L> softmax_row(const TileRow<L, kInt8>& row, Emit emit) {
+template <class L>
+[[gnu::always_inline]] inline void store_weights(uint8_t* weights, uint32_t j, typename L::F e) {
+  L::store_weights(weights + j, L::nearest(e * L::set(127.0f)));
+}
+template <class L>
+[[gnu::always_inline]] inline void store_weights(float* weights, uint32_t j, typename L::F e) {
+  Whole<L>{}.store(weights + j, e);
+}
+
+// Exponentials of a row against its greatest logit, as weights, and their sum. (Kept out of the way of the common case.)
+template <class L, bool kInt8, class Weight>
+[[gnu::noinline]] TileState<L> softmax_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& columns, uint32_t r,
+                                              Weight* weights) {
   using F = typename L::F;
   constexpr uint32_t k = L::kLanes;
-  const ScoreTile& tile = row.tile;
+  const TileRow<L, kInt8> row(tile, columns, r);
+  const uint32_t keys = row.keys.keys;
+  const F hidden = L::set(-One<L>::infinity());
   alignas(64) float u[kKeyTile];
-  F tops = L::set(-One<L>::infinity());
-  const bool whole = row.whole();
-  if (whole) {
-    for (uint32_t j = 0; j < kKeyTile; j += k) {
-      const F x = row.with_value(row.logits(Whole<L>{}, j), Whole<L>{}, j);
-      tops = L::max(x, tops);
-      L::store(u + j, x);
-    }
-  } else {
-    each_key_vector<L>(tile.keys, [&](auto lanes, uint32_t j) [[gnu::always_inline]] {
-      const F x = row.masked(lanes, j);
-      tops = L::max(x, tops);
-      L::store(u + j, x);
-    });
+  F tops = hidden;
+  for (uint32_t j = 0; j < keys; j += k) {
+    const F x = row.masked(j);
+    tops = L::max(x, tops);
+    L::store(u + j, x);
   }
   const float top = L::fold_max(tops);
   const F base = L::set(top == -One<L>::infinity() ? 0.0f : top);
   Sum<L> sum;
-  const auto add = [&](uint32_t j, F e, F inverse) [[gnu::always_inline]] {
-    F& lane = sum.lane[j / k % Sum<L>::kVectors];
-    lane = lane + (kInt8 ? e * inverse : e);
-    emit(j, e);
-  };
-  if (whole) {
-    for (uint32_t j = 0; j < kKeyTile; j += kSumLanes) {
-      for (uint32_t i = j; i < j + kSumLanes; i += k) {
-        add(i, exp2<L>(L::load(u + i) - base), kInt8 ? L::load(tile.value_inverse + i) : base);
+  for (uint32_t block = 0; block < keys; block += kSumLanes) {
+    for (uint32_t v = 0; v < Sum<L>::kVectors; ++v) {
+      const uint32_t j = block + v * k;
+      const F x = L::load(u + j), e = exp2<L>(x - base);
+      F share = e;
+      // What is hidden may have any inverse, a NaN too.
+      if constexpr (kInt8) share = L::select(x == hidden, L::set(0.0f), e * L::load(row.keys.value_inverse + j));
+      sum.lane[v] = sum.lane[v] + share;
+      store_weights<L>(weights, j, e);
+    }
+  }
+  return {top, sum.total()};
+}
+
+// The same where all 64 keys are visible.
+template <class L, bool kInt8, class Weight>
+[[gnu::always_inline]] inline TileState<L> softmax_whole(const TileRow<L, kInt8>& row, Weight* weights) {
+  using F = typename L::F;
+  constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
+  alignas(64) float u[kKeyTile];
+  F tops = L::set(-One<L>::infinity());
+#pragma GCC unroll 4
+  for (uint32_t j = 0; j < kKeyTile; j += k) {
+    const F x = row.with_value(row.logits(j), j);
+    tops = L::max(x, tops);
+    L::store(u + j, x);
+  }
+  const float top = L::fold_max(tops);
+  const F base = L::set(top == -One<L>::infinity() ? 0.0f : top);
+  Sum<L> sum;
+  for (uint32_t j = 0; j < kKeyTile; j += 4 * k) {
+    typename L::I w[4];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t at = j + i * k;
+      const F e = exp2<L>(L::load(u + at) - base);
+      F& lane = sum.lane[(kVectors > 4 ? at / k : i) % kVectors];
+      if constexpr (kInt8) {
+        lane = lane + e * L::load(row.keys.value_inverse + at);
+        w[i] = L::nearest(e * L::set(127.0f));
+      } else {
+        lane = lane + e;
+        store_weights<L>(weights, at, e);
       }
     }
-  } else {
-    each_key_vector<L>(tile.keys, [&](auto lanes, uint32_t j) [[gnu::always_inline]] {
-      const F x = L::load(u + j), none = L::set(0.0f);
-      // What is hidden may have any inverse, a NaN too.
-      const F inverse = kInt8 ? L::select(x == L::set(-One<L>::infinity()), none, lanes.load(tile.value_inverse + j)) : none;
-      add(j, exp2<L>(x - base), inverse);
-    });
+    if constexpr (kInt8) L::store_weights(weights + j, w[0], w[1], w[2], w[3]);
   }
   return {top, sum.total()};
 }
@@ -131,37 +179,33 @@ template <class L, class Args>
   });
 }
 
-template <class L>
-void softmax_tile_i8(const SoftmaxTileI8& args) {
-  constexpr uint32_t k = L::kLanes;
+template <class L, bool kInt8, class Args>
+[[gnu::always_inline]] inline void softmax_tile(const Args& args, float factor_scale) {
+  const ScoreTile tile = args.tile;
+  const TileKeys<L, kInt8> keys(tile);
   float top[kMaxTileRows], total[kMaxTileRows];
-  for (uint32_t r = 0; r < args.tile.rows; ++r) {
-    const TileRow<L, true> row(args.tile, r);
-    uint8_t* weights = args.weights + uint64_t{r} * kKeyTile;
-    const TileState<L> state = softmax_row<L, true>(row, [&](uint32_t j, typename L::F e) [[gnu::always_inline]] {
-      // A NaN's weight is 0; its row is NaN by its sum.
-      L::store_bytes(weights + j, L::nearest(L::max(e * L::set(127.0f), L::set(0.0f))));
-    });
+  for (uint32_t r = 0; r < tile.rows; ++r) {
+    auto* weights = args.weights + uint64_t{r} * kKeyTile;
+    TileState<L> state;
+    if (tile.begin[r] == 0 && tile.end[r] == kKeyTile && !tile.bias) {
+      state = softmax_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), weights);
+    } else {
+      state = softmax_masked<L, kInt8>(args.tile, keys, r, weights);
+    }
     top[r] = state.top;
     total[r] = state.total;
   }
-  static_assert(kKeyTile % k == 0);
-  carry<L>(args, top, total, 1.0f / 127.0f);
+  carry<L>(args, top, total, factor_scale);
+}
+
+template <class L>
+void softmax_tile_i8(const SoftmaxTileI8& args) {
+  softmax_tile<L, true>(args, 1.0f / 127.0f);
 }
 
 template <class L>
 void softmax_tile_f32(const SoftmaxTileF32& args) {
-  float top[kMaxTileRows], total[kMaxTileRows];
-  for (uint32_t r = 0; r < args.tile.rows; ++r) {
-    const TileRow<L, false> row(args.tile, r);
-    float* weights = args.weights + uint64_t{r} * kKeyTile;
-    const TileState<L> state = softmax_row<L, false>(row, [&](uint32_t j, typename L::F e) [[gnu::always_inline]] {
-      Whole<L>{}.store(weights + j, e);
-    });
-    top[r] = state.top;
-    total[r] = state.total;
-  }
-  carry<L>(args, top, total, 1.0f);
+  softmax_tile<L, false>(args, 1.0f);
 }
 
 template <class L>
@@ -203,17 +247,19 @@ void pool_tile_f32(const PoolTileF32& args) {
 template <class L, bool kInt8>
 [[gnu::always_inline]] inline void weigh_rows(const WeighTile& args) {
   using F = typename L::F;
+  const TileKeys<L, kInt8> keys(args.tile);
+  const F none = L::set(0.0f), hidden = L::set(-One<L>::infinity());
   for (uint32_t r = 0; r < args.tile.rows; ++r) {
-    const TileRow<L, kInt8> row(args.tile, r);
+    const TileRow<L, kInt8> row(args.tile, keys, r);
     float* weights = args.weights + uint64_t{r} * kKeyTile;
-    const F none = L::set(0.0f), sum = L::set(args.sum[r]), max = L::set(args.max[r]);
-    each_key_vector<L>(args.tile.keys, [&](auto lanes, uint32_t j) [[gnu::always_inline]] {
-      const F u = row.masked(lanes, j);
+    const F sum = L::set(args.sum[r]), max = L::set(args.max[r]);
+    for (uint32_t j = 0; j < keys.keys; j += L::kLanes) {
+      const F u = row.masked(j);
       F weight = exp2<L>(u - max);
-      if constexpr (kInt8) weight = weight * lanes.load(args.tile.value_inverse + j);
-      weight = L::select(u == L::set(-One<L>::infinity()), none, L::divide(weight, sum));
+      if constexpr (kInt8) weight = weight * L::load(keys.value_inverse + j);
+      weight = L::select(u == hidden, none, L::divide(weight, sum));
       Whole<L>{}.store(weights + j, L::select(sum == none, none, weight));
-    });
+    }
   }
 }
 

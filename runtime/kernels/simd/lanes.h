@@ -9,11 +9,14 @@
 //   load(p), store(p, v); load_part(p, n), store_part(p, v, n): the first n lanes, missing ones are 0
 //   lanes_between(lo, hi): lanes i with lo <= i < hi
 //   select(m, a, b); min(a, b) = a < b ? a : b; max(a, b) = a > b ? a : b (so b where one of them is a NaN)
+//   least_magnitude(x, limit) = min(|x|, limit), any of its two values for a NaN
+//   storable(x): what may be stored: +0 for magnitudes below 2^-51, 0x7fc00000 for a NaN
 //   divide, sqrt       the IEEE ones
 //   bits, from_bits    reinterpreted; shift_left<n>, shift_right<n> (arithmetic), bit_and, bit_or on I
 //   to_float(I); nearest(F): to nearest even for magnitudes below 2^22, else any integer
 //   max_signed, max_unsigned on I
-//   store_bytes(p, I): saturated to int8; store_bytes(p, flip, I, I, I, I): the same for four, each byte xor flip
+//   store_bytes(p, flip, I): saturated to int8, each byte xor flip; the same for four vectors side by side
+//   store_weights(p, I): 0 .. 127 to bytes, what `nearest` made of a NaN to 0; the same for four
 //   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
 //   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum on I
 //
@@ -49,14 +52,6 @@ struct One {
   static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 };
 
-// What may be stored: nothing smaller than 2^-51 but +0, and one NaN.
-template <class L>
-[[gnu::always_inline]] inline typename L::F storable(typename L::F x) {
-  const auto zero = L::set(0.0f);
-  x = L::select(L::abs(x) < L::set(kLeastStored), zero, x);
-  return L::select(x == x, x, L::set(One<L>::nan()));
-}
-
 // All lanes of a vector.
 template <class L>
 struct Whole {
@@ -65,7 +60,7 @@ struct Whole {
   typename L::I load(const int32_t* p) const { return L::load(p); }
   F load_half(const uint16_t* p) const { return L::load_half(p); }
   typename L::I load_bytes(const int8_t* p) const { return L::load_bytes(p); }
-  void store(float* p, F v) const { L::store(p, storable<L>(v)); }
+  void store(float* p, F v) const { L::store(p, L::storable(v)); }
   F keep(F v, float = 0.0f) const { return v; }
 };
 
@@ -86,7 +81,7 @@ struct Part {
     std::memcpy(all, p, count);
     return L::load_bytes(all);
   }
-  void store(float* p, F v) const { L::store_part(p, storable<L>(v), count); }
+  void store(float* p, F v) const { L::store_part(p, L::storable(v), count); }
   // With `missing` in the lanes that are not there.
   F keep(F v, float missing = 0.0f) const {
     return L::select(L::lanes_between(0, static_cast<int32_t>(count)), v, L::set(missing));

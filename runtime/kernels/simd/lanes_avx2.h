@@ -25,21 +25,33 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
 
   static F min(F a, F b) { return F(_mm256_min_ps(a, b)); }
   static F max(F a, F b) { return F(_mm256_max_ps(a, b)); }
+  static F least_magnitude(F x, float limit) { return min(set(limit), abs(x)); }
+  static F storable(F x) {
+    const __m256 normal = _mm256_and_ps(x, _mm256_cmp_ps(abs(x), _mm256_set1_ps(kLeastStored), _CMP_GE_OQ));
+    const __m256 nan = _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), from_bits(set(kNanBits)));
+    return F(_mm256_or_ps(normal, nan));
+  }
   static F divide(F a, F b) { return F(_mm256_div_ps(a, b)); }
   static F sqrt(F x) { return F(_mm256_sqrt_ps(x)); }
   static I nearest(F x) { return I(_mm256_cvtps_epi32(x)); }
   static I max_signed(I a, I b) { return I(_mm256_max_epi32(a, b)); }
   static I max_unsigned(I a, I b) { return I(_mm256_max_epu32(a, b)); }
 
-  static void store_bytes(void* p, I v) {
-    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packs_epi16(words, words));
+  static void store_bytes(uint8_t* p, uint8_t flip, I v) {
+    const __m128i words = halves(v);
+    const __m128i bytes = _mm_xor_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(static_cast<char>(flip)));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), bytes);
   }
-  static void store_bytes(void* p, uint8_t flip, I a, I b, I c, I d) {
-    // The packs work in halves of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1, each of 4 bytes.
+  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
     const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
-    const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_xor_si256(ordered, _mm256_set1_epi8(static_cast<char>(flip))));
+    store_in_order(p, _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(flip))));
+  }
+  static void store_weights(uint8_t* p, I v) {
+    const __m128i words = halves(v);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));
+  }
+  static void store_weights(uint8_t* p, I a, I b, I c, I d) {
+    store_in_order(p, _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)));
   }
   static I load_bytes(const int8_t* p) {
     return I(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
@@ -72,6 +84,14 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
     __m128i x = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     x = _mm_add_epi32(x, _mm_shuffle_epi32(x, 0x4e));
     return _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32(x, 0xb1)));
+  }
+
+ private:
+  static __m128i halves(__m256i v) { return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)); }
+  // Packs work in halves of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1, each of 4 bytes.
+  static void store_in_order(uint8_t* p, __m256i bytes) {
+    const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), ordered);
   }
 };
 

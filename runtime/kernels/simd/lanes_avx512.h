@@ -23,21 +23,34 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
 
   static F min(F a, F b) { return F(_mm512_min_ps(a, b)); }
   static F max(F a, F b) { return F(_mm512_max_ps(a, b)); }
+  static F least_magnitude(F x, float limit) {
+    return F(_mm512_range_ps(x, _mm512_set1_ps(limit), 0b1010));  // the lesser magnitude, made positive
+  }
+  static F storable(F x) {
+    // Small lanes become 0 by the mask; of the others, NaNs (classes 0 and 1) keep the first operand, all else the second.
+    const __mmask16 normal = _mm512_cmp_ps_mask(abs(x), _mm512_set1_ps(kLeastStored), _CMP_NLT_UQ);
+    const __m512i classes = _mm512_set1_epi32(0x11111100);
+    return F(_mm512_maskz_fixupimm_ps(normal, from_bits(set(kNanBits)), x, classes, 0));
+  }
   static F divide(F a, F b) { return F(_mm512_div_ps(a, b)); }
   static F sqrt(F x) { return F(_mm512_sqrt_ps(x)); }
   static I nearest(F x) { return I(_mm512_cvtps_epi32(x)); }
   static I max_signed(I a, I b) { return I(_mm512_max_epi32(a, b)); }
   static I max_unsigned(I a, I b) { return I(_mm512_max_epu32(a, b)); }
 
-  static void store_bytes(void* p, I v) {
-    _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(v));
+  static void store_bytes(uint8_t* p, uint8_t flip, I v) {
+    const __m128i bytes = _mm_xor_si128(_mm512_cvtsepi32_epi8(v), _mm_set1_epi8(static_cast<char>(flip)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
   }
-  static void store_bytes(void* p, uint8_t flip, I a, I b, I c, I d) {
-    // The packs work in quarters of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1 | ..., each of 4 bytes.
+  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
     const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i ordered = _mm512_permutexvar_epi32(order, bytes);
-    _mm512_storeu_si512(p, _mm512_xor_si512(ordered, _mm512_set1_epi8(static_cast<char>(flip))));
+    store_in_order(p, _mm512_xor_si512(bytes, _mm512_set1_epi8(static_cast<char>(flip))));
+  }
+  static void store_weights(uint8_t* p, I v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
+  }
+  static void store_weights(uint8_t* p, I a, I b, I c, I d) {
+    store_in_order(p, _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d)));
   }
   static I load_bytes(const int8_t* p) {
     return I(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
@@ -61,6 +74,13 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static int32_t fold_max_signed(I v) { return _mm512_reduce_max_epi32(v); }
   static int32_t fold_max_unsigned(I v) { return static_cast<int32_t>(_mm512_reduce_max_epu32(v)); }
   static int32_t fold_sum(I v) { return _mm512_reduce_add_epi32(v); }
+
+ private:
+  // Packs work in quarters of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1 | ..., each of 4 bytes.
+  static void store_in_order(uint8_t* p, __m512i bytes) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, bytes));
+  }
 };
 
 }  // namespace heed::simd

@@ -32,6 +32,8 @@ struct ScalarLanes {
   static F min(F a, F b) { return a < b ? a : b; }
   static F max(F a, F b) { return a > b ? a : b; }
   static F abs(F x) { return from_bits(bits(x) & 0x7fffffff); }
+  static F least_magnitude(F x, float limit) { return min(limit, abs(x)); }
+  static F storable(F x) { return x != x ? One<ScalarLanes>::nan() : abs(x) < kLeastStored ? 0.0f : x; }
   static F divide(F a, F b) { return a / b; }
   static F sqrt(F x) { return std::sqrt(x); }
 
@@ -49,10 +51,20 @@ struct ScalarLanes {
   static I max_unsigned(I a, I b) { return static_cast<uint32_t>(a) > static_cast<uint32_t>(b) ? a : b; }
 
   static int8_t saturated(I i) { return static_cast<int8_t>(i < -128 ? -128 : i > 127 ? 127 : i); }
-  static void store_bytes(void* p, I i) { *static_cast<int8_t*>(p) = saturated(i); }
-  static void store_bytes(void* p, uint8_t flip, I a, I b, I c, I d) {
-    const I all[4] = {a, b, c, d};
-    for (int i = 0; i < 4; ++i) static_cast<uint8_t*>(p)[i] = static_cast<uint8_t>(saturated(all[i])) ^ flip;
+  static void store_bytes(uint8_t* p, uint8_t flip, I i) { *p = static_cast<uint8_t>(saturated(i)) ^ flip; }
+  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
+    store_bytes(p, flip, a);
+    store_bytes(p + 1, flip, b);
+    store_bytes(p + 2, flip, c);
+    store_bytes(p + 3, flip, d);
+  }
+  // A NaN's low byte is 0 after `nearest`.
+  static void store_weights(uint8_t* p, I i) { *p = static_cast<uint8_t>(i); }
+  static void store_weights(uint8_t* p, I a, I b, I c, I d) {
+    store_weights(p, a);
+    store_weights(p + 1, b);
+    store_weights(p + 2, c);
+    store_weights(p + 3, d);
   }
   static I load_bytes(const int8_t* p) { return *p; }
   // Exact. Subnormals are normal in f32: their mantissa is an integer times 2^-24.

@@ -1,8 +1,8 @@
 // exp2, log2, erf's GELU, tanh, sigmoid, SiLU: polynomials, the same bits for every number of lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coefficients are derived by tools/golden/polynomials.py, constant term first. A NaN gives a NaN (storable() makes it
-// the one NaN). Errors are those of the code as executed, in float, against the exact function.
+// Coefficients are derived by tools/golden/polynomials.py, constant term first. A NaN gives a NaN (L::storable makes
+// it the one NaN). Errors are those of the code as executed, in float, against the exact function.
 #pragma once
 #include "kernels/simd/lanes.h"
 
@@ -46,10 +46,11 @@ template <class L>
 }
 
 // x * Phi(x) = max(x, 0) - a * Phi(-a), a = |x|, where the fourth root of Phi(-a) is a polynomial that is 0 at 5.6.
+// (Of the ways tried this takes the fewest operations: 23, no division.)
 // Error 1.7e-7 of max(1, |x|).
 template <class L>
 [[gnu::always_inline]] inline typename L::F gelu(typename L::F x) {
-  const auto a = L::min(L::set(5.6f), L::abs(x));
+  const auto a = L::least_magnitude(x, 5.6f);
   const auto root = polynomial<L>(a, 0x1.ae89eap-1f, -0x1.5782fcp-3f, -0x1.9b533ap-5f, 0x1.324898p-8f, 0x1.ee30cep-9f,
                                   -0x1.4ad5ecp-16f, -0x1.47fafap-12f, 0x1.f21bbap-15f, -0x1.d1b2a4p-19f);
   const auto square = root * root;

@@ -13,12 +13,12 @@ template <class L>
   constexpr uint32_t k = L::kLanes, kWords = kPanelRows / kGroupCols;
   auto sum = L::set(int32_t{0});
   for (uint32_t c = 0; c < head_dim; c += kPanelRows) {
-    alignas(16) int8_t bytes[kPanelRows] = {};
+    alignas(16) uint8_t bytes[kPanelRows] = {};
     const uint32_t count = One<L>::least(kPanelRows, head_dim - c);
     each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
       const auto q = symmetric<L>(lanes.load(in + c + i), inverse);
       sum = sum + q;
-      L::store_bytes(bytes + i, q);
+      L::store_bytes(bytes + i, 0, q);
     });
     int8_t* group = slot + uint64_t{c} * kPanelRows;
     for (uint32_t w = 0; w < kWords && w * kGroupCols < count; ++w) {
@@ -66,9 +66,9 @@ template <class L, uint32_t kKeys>
       L::store(all, word);
       std::memcpy(words, all, sizeof all);
     } else {
-      int8_t bytes[k];
-      L::store_bytes(bytes, q[0]);
-      for (uint32_t i = 0; i < k; ++i) words[i * kGroupCols] = bytes[i];
+      uint8_t bytes[k];
+      L::store_bytes(bytes, 0, q[0]);
+      for (uint32_t i = 0; i < k; ++i) words[i * kGroupCols] = static_cast<int8_t>(bytes[i]);
     }
   }
 }

@@ -123,16 +123,18 @@ void quantize_heads(const QuantizeHeads& args) {
   for (uint32_t r = 0; r < args.rows; ++r) {
     for (uint32_t h = 0; h < args.heads; ++h) {
       const float* in = args.in + r * args.in_stride + uint64_t{h} * args.head_dim;
-      uint8_t* out = args.out + (uint64_t{r} * args.heads + h) * padded;
+      const uint64_t slot = uint64_t{r} * args.heads + h;
+      uint8_t* out = args.out + slot * padded;
       const SymmetricScale<L> s = symmetric_scale<L>(in, args.head_dim);
-      args.scale[uint64_t{r} * args.heads + h] = s.scale;
-      each_vector<L>(args.head_dim, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
-        int8_t bytes[k];
-        L::store_bytes(bytes, symmetric<L>(lanes.load(in + c), s.inverse));
-        std::memcpy(out + c, bytes, One<L>::least(k, args.head_dim - static_cast<uint32_t>(c)));
-      });
-      for (uint32_t c = args.head_dim; c < padded; ++c) out[c] = 0;
-      for (uint32_t c = 0; c < padded; ++c) out[c] ^= args.flip;
+      args.scale[slot] = s.scale;
+      uint32_t c = 0;
+      for (; c + k <= args.head_dim; c += k) L::store_bytes(out + c, args.flip, symmetric<L>(L::load(in + c), s.inverse));
+      for (; c < padded; c += k) {
+        uint8_t rest[k];
+        const uint32_t count = c < args.head_dim ? args.head_dim - c : 0;
+        L::store_bytes(rest, args.flip, symmetric<L>(L::load_part(in + c, count), s.inverse));
+        std::memcpy(out + c, rest, One<L>::least(k, padded - c));
+      }
     }
   }
 }
