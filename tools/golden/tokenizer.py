@@ -31,7 +31,7 @@ ALL_SETTINGS = ("latin", "korean", "japanese_chinese", "spaces_controls", "words
 ADDED_LETTERS = ("latin", "greek_cyrillic", "semitic", "indic_thai", "korean")  # groups whose letters all have pieces
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # Capitals of Unicode 16 and 17, which the library knows or not depending on the compiler it was built with.
-LATER_CAPITALS = [(0x1C89, 0x1C89), (0xA7CB, 0xA7DC), (0x10D50, 0x10D65), (0x16EA0, 0x16EB8)]
+LATER_CAPITALS = {0x1C89, 0xA7CB, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA, 0xA7DC, *range(0x10D50, 0x10D66), *range(0x16EA0, 0x16EB9)}
 
 
 def library(vocabulary: list[str], setting: dict):
@@ -116,11 +116,10 @@ def fnv64(data: bytes) -> int:
 
 def code_point_hashes(setting: dict) -> list[str]:
     normalizer, words = splitter(setting)
-    later = {c for first, last in LATER_CAPITALS for c in range(first, last + 1)}
 
     def split(c: int) -> str:
         text = f"a{chr(c)}b"
-        found = [text] if c in later else [word for word, _ in words.pre_tokenize_str(normalizer.normalize_str(text))]
+        found = [text] if c in LATER_CAPITALS else [word for word, _ in words.pre_tokenize_str(normalizer.normalize_str(text))]
         return "".join(word + "\n" for word in found) + "\f"
 
     lines = []
