@@ -216,7 +216,9 @@ heed_status check_node(const schema::Model& model, const schema::Node& node, uin
 template <class T>
 bool name_taken(const flatbuffers::Vector<flatbuffers::Offset<T>>& items, uint32_t index) {
   for (uint32_t i = 0; i < index; ++i) {
-    if (std::strcmp(items.Get(i)->name()->c_str(), items.Get(index)->name()->c_str()) == 0) return true;
+    const flatbuffers::String& a = *items.Get(i)->name();
+    const flatbuffers::String& b = *items.Get(index)->name();
+    if (a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0) return true;
   }
   return false;
 }
@@ -280,18 +282,6 @@ bool pieces_fit(const schema::Tokenizer& tokenizer) {
   return last == bytes->size();
 }
 
-// A power of two long, entries in range, and at least one empty so that a search ends.
-bool slots_fit(const schema::Tokenizer& tokenizer) {
-  const auto* slots = tokenizer.slots();
-  if (slots == nullptr || slots->size() == 0 || (slots->size() & (slots->size() - 1)) != 0) return false;
-  uint32_t empty = 0;
-  for (uint32_t slot : *slots) {
-    if (slot > tokenizer.vocabulary()) return false;
-    empty += slot == 0;
-  }
-  return empty > 0;
-}
-
 }  // namespace
 
 heed_status validate_weights(const heed_model& model, bool contents, heed_diagnostic* diagnostic) {
@@ -325,11 +315,12 @@ heed_status validate_tokenizer(const heed_model& model, heed_diagnostic* diagnos
   }
   const uint32_t vocabulary = tokenizer->vocabulary();
   if (!pieces_fit(*tokenizer)) return refuse(diagnostic, HEED_CORRUPT, "pieces of the tokenizer");
-  if (!slots_fit(*tokenizer)) return refuse(diagnostic, HEED_CORRUPT, "slots of the tokenizer");
+  const uint32_t slots = tokenizer->slots() == nullptr ? 0 : tokenizer->slots()->size();
+  if (slots == 0 || (slots & (slots - 1)) != 0) return refuse(diagnostic, HEED_CORRUPT, "slots of the tokenizer", slots);
   bool fits = tokenizer->unknown() < vocabulary && ids_below(tokenizer->prefix(), vocabulary) &&
               ids_below(tokenizer->suffix(), vocabulary);
-  for (uint32_t i = 0; tokenizer->special() != nullptr && i < tokenizer->special()->size(); ++i) {
-    fits = fits && tokenizer->special()->Get(i)->id() < vocabulary;
+  for (uint32_t i = 0; tokenizer->added() != nullptr && i < tokenizer->added()->size(); ++i) {
+    fits = fits && tokenizer->added()->Get(i)->id() < vocabulary;
   }
   if (!fits) return refuse(diagnostic, HEED_CORRUPT, "id outside the tokenizer's vocabulary");
   return HEED_OK;

@@ -13,7 +13,6 @@ namespace heed {
 namespace {
 
 constexpr uint32_t kMaxWorkers = 256;
-constexpr uint32_t kMaxTileRows = 1024;
 
 heed_status check_limits(const heed_model& model, const heed_limits& limits, heed_diagnostic* diagnostic) {
   if (limits.size != sizeof limits) {

@@ -11,6 +11,8 @@
 
 namespace heed {
 
+constexpr uint32_t kMaxTileRows = 1024;
+
 // Offsets are bytes from the start of the persistent part.
 struct SessionHeader {
   uint64_t stamp;            // ties the arena to the heed_session that planned it last

@@ -1,0 +1,167 @@
+// The pool behind heed_host.h.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "heed_host.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace {
+
+constexpr uint32_t kSpins = 4000;  // some 50 to 150 microseconds
+
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits for a condition that another thread makes true: spins a little, then sleeps. Whoever makes it true calls
+// `wake` afterwards. Both sides use sequentially consistent atomics: either the waker sees the sleeper, or the sleeper
+// sees the condition.
+class Waiter {
+ public:
+  template <class Condition>
+  void wait(uint32_t spins, const Condition& condition) {
+    for (uint32_t i = 0; i < spins; ++i) {
+      if (condition()) return;
+      pause_briefly();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleepers_.fetch_add(1);
+    woken_.wait(lock, condition);
+    sleepers_.fetch_sub(1);
+  }
+
+  void wake(uint32_t most) {
+    const uint32_t sleepers = sleepers_.load();
+    if (sleepers == 0) return;
+    { const std::lock_guard<std::mutex> lock(mutex_); }
+    if (most >= sleepers) {
+      woken_.notify_all();
+    } else {
+      for (uint32_t i = 0; i < most; ++i) woken_.notify_one();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  std::atomic<uint32_t> sleepers_{0};
+};
+
+}  // namespace
+
+struct heed_host {
+  explicit heed_host(uint32_t threads)
+      : spins_(threads > std::max(1u, std::thread::hardware_concurrency()) ? 0 : kSpins) {
+    threads_.reserve(threads);
+    for (uint32_t worker = 1; worker < threads; ++worker) {
+      try {
+        threads_.emplace_back([this, worker] { work(worker); });
+      } catch (const std::system_error&) {
+        return;  // the system has no more: those that run do the work
+      }
+    }
+  }
+
+  ~heed_host() {
+    stop_.store(true);
+    work_.wake(UINT32_MAX);
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void run(uint32_t n, heed_task task, void* job) {
+    const std::unique_lock<std::mutex> lock(in_use_, std::try_to_lock);
+    if (!lock.owns_lock() || n < 2 || threads_.empty()) {
+      for (uint32_t i = 0; i < n; ++i) task(job, i, 0);
+      return;
+    }
+    n_ = n;
+    task_ = task;
+    job_ = job;
+    pending_.store(n);
+    const uint64_t generation = (tickets_.load() >> 32) + 1;
+    tickets_.store(generation << 32 | n);
+    work_.wake(n - 1);
+    take_tasks(0);
+    done_.wait(spins_, [this] { return pending_.load() == 0; });
+  }
+
+ private:
+  // A ticket is a generation and the number of tasks nobody has taken yet. Taking one by compare-and-swap makes sure
+  // that the job is the one of this generation, and it stays until its last task is done.
+  void take_tasks(uint32_t worker) {
+    for (uint64_t ticket = tickets_.load(); static_cast<uint32_t>(ticket) != 0;) {
+      if (!tickets_.compare_exchange_weak(ticket, ticket - 1)) continue;
+      task_(job_, n_ - static_cast<uint32_t>(ticket), worker);
+      if (pending_.fetch_sub(1) == 1) done_.wake(1);
+      ticket = tickets_.load();
+    }
+  }
+
+  void work(uint32_t worker) {
+    while (!stop_.load()) {
+      take_tasks(worker);
+      work_.wait(spins_, [this] { return stop_.load() || static_cast<uint32_t>(tickets_.load()) != 0; });
+    }
+  }
+
+  const uint32_t spins_;
+  std::vector<std::thread> threads_;
+  std::mutex in_use_;
+  uint32_t n_ = 0;
+  heed_task task_ = nullptr;
+  void* job_ = nullptr;
+  std::atomic<uint64_t> tickets_{0};
+  std::atomic<uint32_t> pending_{0};
+  std::atomic<bool> stop_{false};
+  Waiter work_;
+  Waiter done_;
+};
+
+namespace {
+
+void trap(void*, const char* message) {
+  std::fprintf(stderr, "heed: %s\n", message);
+  std::abort();
+}
+
+void log_line(void*, const char* line) { std::fprintf(stderr, "heed: %s\n", line); }
+
+uint64_t ticks(void*) {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+void run(void* host, uint32_t n, heed_task task, void* job) { static_cast<heed_host*>(host)->run(n, task, job); }
+
+}  // namespace
+
+extern "C" heed_host* heed_host_create(uint32_t threads) {
+  try {
+    return new heed_host(std::max(threads, 1u));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+extern "C" void heed_host_destroy(heed_host* host) { delete host; }
+
+extern "C" heed_platform heed_host_platform(heed_host* host) {
+  const char* isa = std::getenv("HEED_ISA");
+  return {isa != nullptr && isa[0] != '\0' ? isa : nullptr, host, trap, log_line, ticks, run};
+}
