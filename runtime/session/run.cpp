@@ -101,18 +101,3 @@ extern "C" heed_status heed_get_output(const heed_session* session, uint32_t ind
   *output = {outputs.Get(index)->name()->c_str(), tensor.data, tensor.rows, tensor.features, tensor.stride};
   return HEED_OK;
 }
-
-extern "C" const char* heed_session_isa(const heed_session* session) {
-  return is_planned(session) ? static_cast<const Kernels*>(session->kernels)->isa : nullptr;
-}
-
-extern "C" const char* heed_isa_at(uint32_t index, int32_t* runs) {
-  uint32_t seen = 0;
-  for (uint32_t i = 0; i < kIsaCount; ++i) {
-    if (isa_table(i) == nullptr || seen++ != index) continue;
-    if (runs != nullptr) *runs = isa_runs(i);
-    return isa_name(i);
-  }
-  if (runs != nullptr) *runs = 0;
-  return nullptr;
-}
