@@ -134,7 +134,8 @@ uint32_t pair_id(Config& config, const std::string& key) {
 void read_post_processor(Config config, WordPieceSpec& spec) {
   const std::string type = config.text("type", "");
   if (type == "TemplateProcessing") return read_template(std::move(config), spec);
-  config.only("type", {"TemplateProcessing", "BertProcessing"});
+  config.only("type", {"TemplateProcessing", "BertProcessing", "RobertaProcessing"});
+  config.ignore({"trim_offsets", "add_prefix_space"});  // of the latter: they do not change ids
   spec.prefix = {pair_id(config, "cls")};
   spec.suffix = {pair_id(config, "sep")};
   config.finish();
