@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/passes.h"
 #include "cli/peak.h"
 #include "cli/print.h"

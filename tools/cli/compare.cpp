@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"

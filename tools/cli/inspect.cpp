@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/memory_svg.h"
 #include "cli/print.h"
 #include "cli/session.h"

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"

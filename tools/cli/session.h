@@ -1,7 +1,6 @@
 // A model file and a session on it, as every subcommand uses them: the flags they share, and errors as one clear line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -53,8 +52,6 @@ struct SessionFlags {
   std::string isa;         // empty: HEED_ISA from the environment, else the best
   std::optional<uint64_t> arena_bytes;
 };
-enum class Flag : uint32_t { kRows = 1, kTileRows = 2, kThreads = 4, kPrecision = 8, kIsa = 16, kArena = 32 };
-void add_session_flags(CLI::App& command, SessionFlags& flags, std::initializer_list<Flag> which);
 
 // What a session must hold.
 struct Extent {

@@ -1,0 +1,98 @@
+"""Programs outside heed that use it installed (find_package) and from its sources (add_subdirectory): README.md's examples.
+
+install_test.py BUILD_FOLDER
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "host"
+sys.path.insert(0, str(ROOT / "tools" / "golden"))
+import tiny  # noqa: E402
+
+TEXT = "the cat sat on the mat."
+
+
+def command(*arguments, **options) -> str:
+    done = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, arguments))} answered {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def examples() -> dict[str, str]:
+    """The code blocks of README.md whose first line names a file."""
+    blocks = re.findall(r"^```(?:c|cpp)\n((?://|/\*) (\S+\.(?:c|cpp)): .*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    return {name: code for code, name in blocks}
+
+
+class Consumers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls._folder.name)
+        cls.prefix = cls.folder / "prefix"
+        command("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        tiny.write_bert(cls.folder / "bert")
+        cls.model = cls.folder / "bert.heed"
+        command(BUILD / "heed", "convert", cls.folder / "bert", "-o", cls.model)
+        result = json.loads(command(BUILD / "heed", "run", cls.model, "--text", TEXT, "--json"))
+        cls.expected = [tiny.as_f32(value) for value in result["outputs"][0]["data"][0]]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._folder.cleanup()
+
+    def consumer(self, name: str, *options):
+        """Builds the examples in a folder of their own and runs them."""
+        source, build = self.folder / name, self.folder / f"{name}-build"
+        shutil.copytree(ROOT / "tests" / "install" / "consumer", source)
+        self.assertEqual(set(examples()), {"embed.c", "embed.cpp"})
+        for file, code in examples().items():
+            (source / file).write_text(code)
+        command("cmake", "-G", "Ninja", "-S", source, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", *options)
+        command("cmake", "--build", build)
+        for program in ("embed_c", "embed_cpp"):
+            printed = command(build / program, self.model, TEXT)
+            self.assertEqual([tiny.as_f32(float(word)) for word in printed.split()], self.expected, program)
+
+    def test_find_package(self):
+        # Neither FlatBuffers nor xsimd is looked for.
+        self.consumer("found", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON",
+                      "-DCMAKE_DISABLE_FIND_PACKAGE_FlatBuffers=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_flatbuffers=ON")
+
+    def test_add_subdirectory(self):
+        # The portable kernels are enough here: what is tested is the build.
+        self.consumer("added", f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref")
+
+    def test_what_is_installed(self):
+        files = sorted(path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if path.is_file())
+        headers = [file for file in files if file.endswith((".h", ".hpp"))]
+        self.assertEqual(headers, sorted(["include/heed_host.h"] + [f"include/heed/{path.name}" for path in (ROOT / "runtime/include/heed").iterdir()]))
+        for file in files:
+            if file.endswith((".cmake", ".h", ".hpp")):
+                text = (self.prefix / file).read_text()
+                self.assertNotIn(str(ROOT), text, file)
+                for name in ("heed_dep", "heed_schema", "#include <xsimd", "#include <flatbuffers", "find_dependency(xsimd", "find_dependency(FlatBuffers"):
+                    self.assertNotIn(name, text, file)
+
+    def test_build_12_public_headers_twice_in_two_languages(self):
+        # The consumers link two files of each language that include them; alone they are valid C99, too.
+        for header in (ROOT / "runtime/include/heed/heed.h", ROOT / "platforms/host/heed_host.h"):
+            command("cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", ROOT / "runtime/include", "-x", "c", header)
+
+    def test_cpp_example_is_short(self):
+        self.assertLessEqual(len(examples()["embed.cpp"].strip().splitlines()), 20)
+
+
+if __name__ == "__main__":
+    os.environ.pop("DESTDIR", None)
+    unittest.main(argv=sys.argv[:1])

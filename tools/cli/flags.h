@@ -1,0 +1,15 @@
+// The flags that subcommands share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <initializer_list>
+
+#include "cli/session.h"
+
+namespace heed::tools {
+
+enum class Flag : uint32_t { kRows = 1, kTileRows = 2, kThreads = 4, kPrecision = 8, kIsa = 16, kArena = 32 };
+void add_session_flags(CLI::App& command, SessionFlags& flags, std::initializer_list<Flag> which);
+
+}  // namespace heed::tools
