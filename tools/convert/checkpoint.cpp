@@ -111,7 +111,7 @@ SourceTensor Checkpoint::take(const std::string& name) {
 SourceTensor Checkpoint::take(const std::string& name, const std::vector<uint64_t>& shape, const std::string& why) {
   SourceTensor tensor = take(name);
   if (tensor.shape != shape) {
-    throw Error(tensor.title() + " has shape " + shape_text(tensor.shape) + ", but " + why + " asks for " + shape_text(shape));
+    throw Error(tensor.title() + " has shape " + extents_text(tensor.shape) + ", but " + why + " asks for " + extents_text(shape));
   }
   return tensor;
 }

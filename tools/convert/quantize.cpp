@@ -112,7 +112,7 @@ void pack_f16(const SpecWeight& spec, const Matrix& matrix, Layout layout, Error
   const auto store = [&](float value, uint64_t r, uint64_t c) {
     const uint16_t half = f32_to_f16(value);
     if ((half & 0x7fff) == 0x7c00) {
-      throw Error(spec.values.title() + ": element " + shape_text({r, c}) + " is " + std::to_string(value) +
+      throw Error(spec.values.title() + ": element " + extents_text({r, c}) + " is " + std::to_string(value) +
                   ", beyond f16's 65504; convert with --weights f32 or q8c");
     }
     return half;

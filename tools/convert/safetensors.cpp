@@ -72,7 +72,7 @@ SourceTensor read_entry(const std::string& name, const Json& entry, const Mapped
                 " bytes of data; the file is cut or damaged, fetch it again");
   }
   if (end - begin != wanted) {
-    throw Error(tensor.title() + ": " + tensor.type + " " + shape_text(tensor.shape) + " needs " +
+    throw Error(tensor.title() + ": " + tensor.type + " " + extents_text(tensor.shape) + " needs " +
                 std::to_string(wanted) + " bytes, the header gives it " + std::to_string(end - begin));
   }
   tensor.data = file.data() + data_begin + begin;

@@ -24,7 +24,7 @@ struct SourceTensor {
 };
 
 // "[30522, 384]".
-std::string shape_text(const std::vector<uint64_t>& shape);
+std::string extents_text(const std::vector<uint64_t>& shape);
 
 float bf16_to_f32(uint16_t bits);
 float f16_to_f32(uint16_t bits);

@@ -35,7 +35,7 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoin
   const std::vector<uint64_t>& shape = source.values.shape;
   const size_t wanted = role == Role::kVector ? 1 : 2;
   if (shape.size() != wanted) {
-    throw Error(source.values.title() + " has shape " + shape_text(shape) + ", but its use in the graph asks for " +
+    throw Error(source.values.title() + " has shape " + extents_text(shape) + ", but its use in the graph asks for " +
                 (wanted == 1 ? "one dimension, [features]" : "two, [outputs, inputs]"));
   }
   fill_size("rows", wanted == 1 ? 1 : shape[0], weight.rows, source.values);
