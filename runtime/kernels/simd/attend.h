@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A maximum passes over NaNs and is -inf where nothing is seen; a sum is NaN once a visible logit was, and so the row's
-// result. Exponentials are taken against 0 instead of a maximum of -inf, which makes them 0.
+// result.
 #pragma once
+#include <cfloat>
+
 #include "kernels/simd/math.h"
 #include "quant/panel.h"
 
@@ -78,6 +80,12 @@ struct TileRow {
   }
 };
 
+// What logits are measured against: the greatest, or where that is -inf a number, so that -inf stays -inf.
+template <class L>
+[[gnu::always_inline]] inline typename L::F finite_base(float top) {
+  return L::max(L::set(-FLT_MAX), L::set(top));
+}
+
 template <class L>
 struct TileState {
   float top, total;
@@ -109,7 +117,7 @@ template <class L, bool kInt8, class Weight>
     L::store(u + j, x);
   }
   const float top = L::fold_max(tops);
-  const F base = L::set(top == -One<L>::infinity() ? 0.0f : top);
+  const F base = finite_base<L>(top);
   Sum<L> sum;
   for (uint32_t block = 0; block < keys; block += kSumLanes) {
     for (uint32_t v = 0; v < Sum<L>::kVectors; ++v) {
@@ -139,7 +147,7 @@ template <class L, bool kInt8, class Weight>
     L::store(u + j, x);
   }
   const float top = L::fold_max(tops);
-  const F base = L::set(top == -One<L>::infinity() ? 0.0f : top);
+  const F base = finite_base<L>(top);
   Sum<L> sum;
   for (uint32_t j = 0; j < kKeyTile; j += 4 * k) {
     typename L::I w[4];
@@ -169,7 +177,7 @@ template <class L, class Args>
     const F none = L::set(-One<L>::infinity());
     const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
     const F new_max = L::max(tile_max, old_max);
-    const F base = L::select(new_max == none, L::set(0.0f), new_max);
+    const F base = L::max(L::set(-FLT_MAX), new_max);
     const F factor = exp2<L>(tile_max - base);
     const F decay = L::select(tile_max == none, L::set(1.0f), exp2<L>(old_max - base));
     lanes.store(args.sum + r, lanes.load(args.sum + r) * decay + factor * lanes.load(total + r));

@@ -107,25 +107,56 @@ struct Sum {
     for (F& v : lane) v = L::set(0.0f);
   }
   float total() {
-    for (uint32_t half = kVectors / 2; half > 0; half /= 2) {
-      for (uint32_t u = 0; u < half; ++u) lane[u] = lane[u] + lane[u + half];
+    if constexpr (kVectors == 2) {
+      lane[0] = lane[0] + lane[1];
+    } else {
+      for (uint32_t half = kVectors / 2; half > 0; half /= 2) {
+        for (uint32_t u = 0; u < half; ++u) lane[u] = lane[u] + lane[u + half];
+      }
     }
     return L::fold_add(lane[0]);
   }
 };
 
-// Sum over i < n of term(lanes, i); term gives zeros where lanes are missing.
-template <class L, class Term>
-[[gnu::always_inline]] inline float sum_over(uint32_t n, Term term) {
-  Sum<L> sum;
+// Sums of kRows rows side by side, so that additions of one need not wait for those of another.
+template <class L, uint32_t kRows>
+struct RowSums {
+  float of[kRows];
+};
+
+// Sums over i < n of term(lanes, row, i); term gives zeros where lanes are missing.
+template <class L, uint32_t kRows, class Term>
+[[gnu::always_inline]] inline RowSums<L, kRows> sum_rows(uint32_t n, Term term) {
+  constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
+  Sum<L> sums[kRows];
   uint32_t i = 0;
   for (; i + kSumLanes <= n; i += kSumLanes) {
-    for (uint32_t u = 0; u < Sum<L>::kVectors; ++u) sum.lane[u] = sum.lane[u] + term(Whole<L>{}, i + u * L::kLanes);
+#pragma GCC unroll 2
+    for (uint32_t u = 0; u < kVectors; ++u) {
+#pragma GCC unroll 4
+      for (uint32_t r = 0; r < kRows; ++r) sums[r].lane[u] = sums[r].lane[u] + term(Whole<L>{}, r, i + u * k);
+    }
   }
-  for (uint32_t u = 0; i < n; ++u, i += L::kLanes) {
-    sum.lane[u] = sum.lane[u] + (n - i >= L::kLanes ? term(Whole<L>{}, i) : term(Part<L>{n - i}, i));
+  RowSums<L, kRows> totals;
+#pragma GCC unroll 4
+  for (uint32_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (uint32_t u = 0; u < kVectors; ++u) {
+      const uint32_t at = i + u * k;
+      if (at + k <= n) {
+        sums[r].lane[u] = sums[r].lane[u] + term(Whole<L>{}, r, at);
+      } else if (k > 1 && at < n) {
+        sums[r].lane[u] = sums[r].lane[u] + term(Part<L>{n - at}, r, at);
+      }
+    }
+    totals.of[r] = sums[r].total();
   }
-  return sum.total();
+  return totals;
+}
+
+template <class L, class Term>
+[[gnu::always_inline]] inline float sum_row(uint32_t n, Term term) {
+  return sum_rows<L, 1>(n, [&](auto lanes, uint32_t, uint32_t i) [[gnu::always_inline]] { return term(lanes, i); }).of[0];
 }
 
 }  // namespace heed::simd

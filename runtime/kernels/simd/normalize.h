@@ -14,28 +14,45 @@ template <class L>
   return all[0];
 }
 
+// kRows rows from row `first` on.
+template <class L, uint32_t kRows>
+void normalize_some(const NormalizeRows& args, uint32_t first) {
+  using F = typename L::F;
+  const float* in = args.in + first * args.in_stride;
+  float* out = args.out + first * args.out_stride;
+  const float *gain = args.gain, *shift = args.shift;
+  const uint64_t in_stride = args.in_stride, out_stride = args.out_stride;
+  const uint32_t cols = args.cols;
+  const float count = static_cast<float>(cols);
+
+  F centre[kRows], inverse[kRows];
+  for (F& c : centre) c = L::set(0.0f);
+  if (args.function == NormFunction::kLayer) {
+    const auto sums = sum_rows<L, kRows>(cols, [&](auto lanes, uint32_t r, uint32_t c) [[gnu::always_inline]] {
+      return lanes.load(in + r * in_stride + c);
+    });
+    for (uint32_t r = 0; r < kRows; ++r) centre[r] = L::set(sums.of[r] / count);
+  }
+  const auto squares = sum_rows<L, kRows>(cols, [&](auto lanes, uint32_t r, uint32_t c) [[gnu::always_inline]] {
+    const F x = lanes.load(in + r * in_stride + c) - centre[r];
+    return lanes.keep(x * x);
+  });
+  for (uint32_t r = 0; r < kRows; ++r) inverse[r] = L::set(1.0f / square_root<L>(squares.of[r] / count + args.epsilon));
+  each_vector<L>(cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    const F g = lanes.load(gain + c), s = shift ? lanes.load(shift + c) : L::set(0.0f);
+#pragma GCC unroll 4
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const F x = lanes.load(in + r * in_stride + c) - centre[r];
+      lanes.store(out + r * out_stride + c, (x * inverse[r]) * g + s);
+    }
+  });
+}
+
 template <class L>
 void normalize_rows(const NormalizeRows& args) {
-  const float count = static_cast<float>(args.cols);
-  for (uint32_t r = 0; r < args.rows; ++r) {
-    const float* in = args.in + r * args.in_stride;
-    float* out = args.out + r * args.out_stride;
-    float mean = 0.0f;
-    if (args.function == NormFunction::kLayer) {
-      mean = sum_over<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] { return lanes.load(in + c); }) / count;
-    }
-    const auto centre = L::set(mean);
-    const float squares = sum_over<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
-      const auto x = lanes.load(in + c) - centre;
-      return lanes.keep(x * x);
-    });
-    const auto inverse = L::set(1.0f / square_root<L>(squares / count + args.epsilon));
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
-      auto y = ((lanes.load(in + c) - centre) * inverse) * lanes.load(args.gain + c);
-      if (args.shift) y = y + lanes.load(args.shift + c);
-      lanes.store(out + c, y);
-    });
-  }
+  uint32_t r = 0;
+  for (; L::kLanes > 1 && r + 4 <= args.rows; r += 4) normalize_some<L, 4>(args, r);
+  for (; r < args.rows; ++r) normalize_some<L, 1>(args, r);
 }
 
 // e^(x - max) / sum of those; a row of -inf gives zeros.
@@ -54,7 +71,7 @@ void softmax_rows(const Rows& args) {
     const float top = L::fold_max(tops);
     const F base = L::set(top == least ? 0.0f : top);
     const auto power = [&](F x) [[gnu::always_inline]] { return exp2<L>((x - base) * L::set(kLog2E)); };
-    const F sum = L::set(sum_over<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
+    const F sum = L::set(sum_row<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
       return lanes.keep(power(lanes.load(in + c)));
     }));
     each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
@@ -68,7 +85,7 @@ void l2_normalize_rows(const Rows& args) {
   for (uint32_t r = 0; r < args.rows; ++r) {
     const float* in = args.in + r * args.in_stride;
     float* out = args.out + r * args.out_stride;
-    const auto length = L::set(square_root<L>(sum_over<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
+    const auto length = L::set(square_root<L>(sum_row<L>(args.cols, [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
       const auto x = lanes.load(in + c);
       return x * x;
     })));
