@@ -27,7 +27,7 @@ struct MultiplyI8 {
   uint32_t rows;            // 1 .. table.tile_rows
   uint32_t panels;          // 1 .. table.tile_panels
   uint32_t groups;          // of 4 inputs
-  const int8_t* w;          // panels of [groups][16][4] (quant/panel.h), 64-byte aligned
+  const int8_t* w;          // panels of [groups][16][4] (quant/panel.h), 64-byte aligned, values in [-127, 127]
   uint64_t w_panel_stride;  // bytes from one panel to the next, a multiple of 64
   int32_t* c;               // [rows, 16*panels], 64-byte aligned
   uint32_t c_stride;        // a multiple of 16

@@ -1,9 +1,10 @@
-// Int8 products with AVX2: signed activations by signed weights, both widened to 16 bits, 16 products an instruction.
+// Int8 products with AVX2: signed activations by signed weights, 32 products in four instructions.
 // SPDX-License-Identifier: Apache-2.0
 //
-// vpmaddwd is exact whatever the bytes are; vpmaddubsw, which takes bytes, saturates sums of two products at 16 bits.
-// Inputs are widened once for all panels of a tile, weights as they are loaded, once for 4 rows. A half panel's group
-// becomes two registers, each with 4 outputs by 2 pairs of inputs; the pairs are added at the end.
+// vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits, where it saturates. With |a| <= 128 as the
+// unsigned side and the weights' signs changed where a is negative, a pair is at most 2 * 128 * 127 = 32512 and exact.
+// (The other way round fails: -128 with its sign changed is -128 again.) |a| is made once for all panels of a tile.
+// There are 16 registers, so a tile works in passes of up to 4 rows by 3 half panels: 12 sums.
 #include <immintrin.h>
 
 #include "kernels/tables.h"
@@ -13,84 +14,118 @@ namespace {
 
 constexpr uint32_t kMaxRows = 8;
 constexpr uint32_t kPassRows = 4;
-constexpr uint32_t kChunkGroups = 96;  // groups widened at a time: 6 KB for 8 rows
+constexpr uint32_t kPassHalves = 3;
+constexpr uint32_t kChunkGroups = 192;  // groups whose |a| is kept at a time: 6 KB for 8 rows
 
-using WideRow = int16_t[kChunkGroups * 4];
+using AbsRow = uint8_t[kChunkGroups * 4];
 
-void widen(const uint8_t* in, uint32_t groups, int16_t* out) {
-  uint32_t g = 0;
-  for (; g + 4 <= groups; g += 4) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + g * 4));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(out + g * 4), _mm256_cvtepi8_epi16(bytes));
+__attribute__((always_inline)) inline int32_t load_four(const uint8_t* bytes) {
+  int32_t four;
+  __builtin_memcpy(&four, bytes, 4);
+  return four;
+}
+
+void absolute(const uint8_t* in, uint32_t bytes, uint8_t* out) {
+  uint32_t i = 0;
+  for (; i + 32 <= bytes; i += 32) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(out + i), _mm256_abs_epi8(x));
   }
-  for (; g < groups; ++g) {
-    int32_t four;
-    __builtin_memcpy(&four, in + g * 4, 4);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + g * 4), _mm_cvtepi8_epi16(_mm_cvtsi32_si128(four)));
+  for (; i < bytes; i += 4) {
+    const int32_t four = _mm_cvtsi128_si32(_mm_abs_epi8(_mm_cvtsi32_si128(load_four(in + i))));
+    __builtin_memcpy(out + i, &four, 4);
   }
 }
 
-// Part of a tile: some rows by half a panel by the groups of a chunk.
+// Part of a tile: some rows by some half panels by the groups of a chunk.
 struct Pass {
-  const WideRow* a;
-  const int8_t* w;
-  uint32_t groups;
+  const uint8_t* a;
+  uint64_t a_stride;
+  const AbsRow* abs;
+  const int8_t* w[kPassHalves];
+  uint64_t groups;
   bool first;  // c is set, otherwise added to
   int32_t* c;
   uint64_t c_stride;
 };
 
-template <int kRows>
+// One group of one row and half panel. In assembly, because GCC 12 runs out of registers otherwise.
+__attribute__((always_inline)) inline void multiply_half(__m256i& sum, __m256i a, __m256i abs, const int8_t* w,
+                                                         __m256i ones) {
+  __m256i product;
+  asm("vmovdqa %4, %1\n\t"
+      "vpsignb %2, %1, %1\n\t"
+      "vpmaddubsw %1, %3, %1\n\t"
+      "vpmaddwd %5, %1, %1\n\t"
+      "vpaddd %1, %0, %0"
+      : "+&x"(sum), "=&x"(product)
+      : "x"(a), "x"(abs), "m"(*reinterpret_cast<const int8_t(*)[32]>(w)), "x"(ones));
+}
+
+template <int kRows, int kHalves>
 void multiply_pass(const Pass& args) {
   const Pass pass = args;
-  __m256i sums[kRows][2] = {};
-  for (uint64_t g = 0; g < pass.groups; ++g) {
-    const __m128i* w = reinterpret_cast<const __m128i*>(pass.w + g * 64);
-    const __m256i low = _mm256_cvtepi8_epi16(_mm_load_si128(w));
-    const __m256i high = _mm256_cvtepi8_epi16(_mm_load_si128(w + 1));
+  const __m256i ones = _mm256_set1_epi16(1);
+  __m256i sums[kRows][kHalves] = {};
+  for (uint64_t group = 0; group < pass.groups; ++group) {
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
-      long long four;
-      __builtin_memcpy(&four, pass.a[r] + g * 4, 8);
-      const __m256i in = _mm256_set1_epi64x(four);
-      sums[r][0] = _mm256_add_epi32(sums[r][0], _mm256_madd_epi16(in, low));
-      sums[r][1] = _mm256_add_epi32(sums[r][1], _mm256_madd_epi16(in, high));
+      const __m256i a = _mm256_set1_epi32(load_four(pass.a + r * pass.a_stride + group * 4));
+      const __m256i abs = _mm256_set1_epi32(load_four(pass.abs[r] + group * 4));
+#pragma GCC unroll 3
+      for (int h = 0; h < kHalves; ++h) multiply_half(sums[r][h], a, abs, pass.w[h] + group * 64, ones);
     }
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
-    // Outputs 0 1 4 5 2 3 6 7, then in order.
-    const __m256i pairs = _mm256_hadd_epi32(sums[r][0], sums[r][1]);
-    __m256i sum = _mm256_permute4x64_epi64(pairs, 0xd8);
-    __m256i* c = reinterpret_cast<__m256i*>(pass.c + r * pass.c_stride);
-    if (!pass.first) sum = _mm256_add_epi32(sum, _mm256_load_si256(c));
-    _mm256_store_si256(c, sum);
+#pragma GCC unroll 3
+    for (int h = 0; h < kHalves; ++h) {
+      __m256i* c = reinterpret_cast<__m256i*>(pass.c + r * pass.c_stride + h * 8);
+      _mm256_store_si256(c, pass.first ? sums[r][h] : _mm256_add_epi32(sums[r][h], _mm256_load_si256(c)));
+    }
   }
 }
 
 using PassFunction = void (*)(const Pass& pass);
-constexpr PassFunction kPasses[kPassRows] = {multiply_pass<1>, multiply_pass<2>, multiply_pass<3>, multiply_pass<4>};
+constexpr PassFunction kPasses[kPassRows][2] = {
+    {multiply_pass<1, 2>, multiply_pass<1, 3>},
+    {multiply_pass<2, 2>, multiply_pass<2, 3>},
+    {multiply_pass<3, 2>, multiply_pass<3, 3>},
+    {multiply_pass<4, 2>, multiply_pass<4, 3>},
+};
+
+// All passes of a chunk: 1, 2 and 3 panels are 2, 2 + 2 and 3 + 3 half panels.
+void multiply_chunk(const MultiplyI8& args, const AbsRow* abs, uint32_t first_group, uint32_t groups) {
+  const uint32_t halves = args.panels == 3 ? 3 : 2;
+  for (uint32_t half = 0; half < 2 * args.panels; half += halves) {
+    Pass pass;
+    pass.a_stride = args.a_stride;
+    pass.groups = groups;
+    pass.first = first_group == 0;
+    pass.c_stride = args.c_stride;
+    for (uint32_t h = 0; h < halves; ++h) {
+      pass.w[h] = args.w + (half + h) / 2 * args.w_panel_stride + first_group * uint64_t{64} + (half + h) % 2 * 32;
+    }
+    for (uint32_t row = 0; row < args.rows; row += kPassRows) {
+      const uint32_t rows = args.rows - row < kPassRows ? args.rows - row : kPassRows;
+      pass.a = args.a + row * args.a_stride + first_group * uint64_t{4};
+      pass.abs = abs + row;
+      pass.c = args.c + row * pass.c_stride + half * 8;
+      kPasses[rows - 1][halves - 2](pass);
+    }
+  }
+}
 
 }  // namespace
 
 void multiply_i8(const MultiplyI8& args) {
-  alignas(32) WideRow wide[kMaxRows];
-  const uint32_t most_rows = args.rows > kPassRows ? (args.rows + 1) / 2 : args.rows;
+  alignas(32) AbsRow abs[kMaxRows];
   for (uint32_t group = 0; group < args.groups; group += kChunkGroups) {
-    Pass pass;
-    pass.groups = args.groups - group < kChunkGroups ? args.groups - group : kChunkGroups;
-    pass.first = group == 0;
-    pass.c_stride = args.c_stride;
-    for (uint32_t r = 0; r < args.rows; ++r) widen(args.a + r * args.a_stride + group * 4, pass.groups, wide[r]);
-    for (uint32_t half = 0; half < 2 * args.panels; ++half) {
-      pass.w = args.w + half / 2 * args.w_panel_stride + group * 64 + half % 2 * 32;
-      for (uint32_t row = 0; row < args.rows; row += most_rows) {
-        const uint32_t rows = args.rows - row < most_rows ? args.rows - row : most_rows;
-        pass.a = wide + row;
-        pass.c = args.c + row * pass.c_stride + half * 8;
-        kPasses[rows - 1](pass);
-      }
+    const uint32_t groups = args.groups - group < kChunkGroups ? args.groups - group : kChunkGroups;
+    for (uint32_t r = 0; r < args.rows; ++r) {
+      absolute(args.a + r * args.a_stride + group * uint64_t{4}, groups * 4, abs[r]);
     }
+    multiply_chunk(args, abs, group, groups);
   }
 }
 

@@ -57,23 +57,22 @@ __attribute__((always_inline)) inline void multiply_group(__m512i (&sums)[kRows]
 template <int kRows, int kPanels>
 void multiply_tile(const MultiplyI8& args) {
   constexpr int kSums = kRows * kPanels;
-  constexpr int kSets = kSums >= 10 ? 1 : kSums >= 5 ? 2 : kSums >= 2 ? 4 : 8;
+  constexpr int kSets = kSums >= 10 ? 1 : kSums >= 5 ? 2 : 4;
+  constexpr int kUnroll = 4;  // address arithmetic takes ports from the products
   const MultiplyI8 tile = args;
   __m512i sums[kSets][kRows][kPanels] = {};
   uint64_t group = 0;
-  for (; group + kSets <= tile.groups; group += kSets) {
-#pragma GCC unroll 8
-    for (int s = 0; s < kSets; ++s) multiply_group(sums[s], tile, group + s);
+  for (; group + kUnroll <= tile.groups; group += kUnroll) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kUnroll; ++i) multiply_group(sums[i % kSets], tile, group + i);
   }
-  if constexpr (kSets > 1) {
-    for (; group < tile.groups; ++group) multiply_group(sums[0], tile, group);
-  }
+  for (; group < tile.groups; ++group) multiply_group(sums[0], tile, group);
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 3
     for (int p = 0; p < kPanels; ++p) {
       __m512i sum = sums[0][r][p];
-#pragma GCC unroll 8
+#pragma GCC unroll 4
       for (int s = 1; s < kSets; ++s) sum = _mm512_add_epi32(sum, sums[s][r][p]);
       _mm512_store_si512(tile.c + r * uint64_t{tile.c_stride} + p * 16, sum);
     }

@@ -11,19 +11,11 @@
 namespace heed::avxvnni {
 namespace {
 
-constexpr int kPassRows = 4;
-constexpr int kPassHalves = 3;
+constexpr uint32_t kPassRows = 4;
+constexpr uint32_t kPassHalves = 3;
 
 // One group of one row: sums[h] += four inputs by the weights of half panel h. In assembly, the whole row at once:
 // GCC 12 copies the sums around _mm256_dpbusd_avx_epi32.
-__attribute__((always_inline)) inline void multiply_row(__m256i (&sums)[1], const uint8_t* a, const __m256i (&w)[1]) {
-  __m256i in;
-  asm("vpbroadcastd %2, %1\n\t"
-      "%{vex%} vpdpbusd %3, %1, %0"
-      : "+&x"(sums[0]), "=&x"(in)
-      : "m"(*reinterpret_cast<const uint8_t(*)[4]>(a)), "x"(w[0]));
-}
-
 __attribute__((always_inline)) inline void multiply_row(__m256i (&sums)[2], const uint8_t* a, const __m256i (&w)[2]) {
   __m256i in;
   asm("vpbroadcastd %3, %2\n\t"
@@ -70,7 +62,7 @@ void multiply_pass(const Pass& args) {
   __m256i sums[kSets][kRows][kHalves] = {};
   uint64_t group = 0;
   for (; group + kSets <= pass.groups; group += kSets) {
-#pragma GCC unroll 12
+#pragma GCC unroll 6
     for (int s = 0; s < kSets; ++s) multiply_group(sums[s], pass, group + s);
   }
   if constexpr (kSets > 1) {
@@ -81,7 +73,7 @@ void multiply_pass(const Pass& args) {
 #pragma GCC unroll 3
     for (int h = 0; h < kHalves; ++h) {
       __m256i sum = sums[0][r][h];
-#pragma GCC unroll 12
+#pragma GCC unroll 6
       for (int s = 1; s < kSets; ++s) sum = _mm256_add_epi32(sum, sums[s][r][h]);
       _mm256_store_si256(reinterpret_cast<__m256i*>(pass.c + r * pass.c_stride + h * 8), sum);
     }
@@ -89,32 +81,31 @@ void multiply_pass(const Pass& args) {
 }
 
 using PassFunction = void (*)(const Pass& pass);
-constexpr PassFunction kPasses[kPassRows][kPassHalves] = {
-    {multiply_pass<1, 1>, multiply_pass<1, 2>, multiply_pass<1, 3>},
-    {multiply_pass<2, 1>, multiply_pass<2, 2>, multiply_pass<2, 3>},
-    {multiply_pass<3, 1>, multiply_pass<3, 2>, multiply_pass<3, 3>},
-    {multiply_pass<4, 1>, multiply_pass<4, 2>, multiply_pass<4, 3>},
+constexpr PassFunction kPasses[kPassRows][2] = {
+    {multiply_pass<1, 2>, multiply_pass<1, 3>},
+    {multiply_pass<2, 2>, multiply_pass<2, 3>},
+    {multiply_pass<3, 2>, multiply_pass<3, 3>},
+    {multiply_pass<4, 2>, multiply_pass<4, 3>},
 };
 
 }  // namespace
 
-// 1, 2 and 3 panels are 2, 2 + 2 and 3 + 3 half panels; 5 to 8 rows are two passes of nearly the same size.
+// 1, 2 and 3 panels are 2, 2 + 2 and 3 + 3 half panels.
 void multiply_i8(const MultiplyI8& args) {
   const uint32_t halves = args.panels == 3 ? 3 : 2;
-  const uint32_t most_rows = args.rows > kPassRows ? (args.rows + 1) / 2 : args.rows;
   for (uint32_t half = 0; half < 2 * args.panels; half += halves) {
-    for (uint32_t row = 0; row < args.rows; row += most_rows) {
-      const uint32_t rows = args.rows - row < most_rows ? args.rows - row : most_rows;
-      Pass pass;
+    Pass pass;
+    pass.a_stride = args.a_stride;
+    pass.groups = args.groups;
+    pass.c_stride = args.c_stride;
+    for (uint32_t h = 0; h < halves; ++h) {
+      pass.w[h] = args.w + (half + h) / 2 * args.w_panel_stride + (half + h) % 2 * 32;
+    }
+    for (uint32_t row = 0; row < args.rows; row += kPassRows) {
+      const uint32_t rows = args.rows - row < kPassRows ? args.rows - row : kPassRows;
       pass.a = args.a + row * args.a_stride;
-      pass.a_stride = args.a_stride;
-      for (uint32_t h = 0; h < halves; ++h) {
-        pass.w[h] = args.w + (half + h) / 2 * args.w_panel_stride + (half + h) % 2 * 32;
-      }
-      pass.groups = args.groups;
-      pass.c = args.c + row * uint64_t{args.c_stride} + half * 8;
-      pass.c_stride = args.c_stride;
-      kPasses[rows - 1][halves - 1](pass);
+      pass.c = args.c + row * pass.c_stride + half * 8;
+      kPasses[rows - 1][halves - 2](pass);
     }
   }
 }
