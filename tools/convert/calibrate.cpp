@@ -43,7 +43,8 @@ InputScales calibrate(Spec& spec, const fs::path& texts_path, ConvertReport& rep
   InputScales largest;
   const auto watch = [&](int32_t weight, const Values& input) {
     std::vector<float>& maxima = largest.try_emplace(weight, input.features).first->second;
-    for (size_t i = 0; i < input.data.size(); ++i) raise(maxima, static_cast<uint32_t>(i % input.features), input.data[i]);
+    for (size_t i = 0; i < input.data.size(); ++i)
+      raise(maxima, static_cast<uint32_t>(i % input.features), input.data[i]);
   };
   const std::string& input = spec.model.graphs.at(0)->inputs.at(0)->name;
   for (const Values& tokens : sequences) evaluator.run({{input, tokens}}, watch);

@@ -19,11 +19,12 @@ bool is_under(const fs::path& path, const fs::path& folder) {
 [[noreturn]] void refuse_missing(const fs::path& folder, const std::string& stem) {
   const std::string file = stem + ".safetensors";
   if (fs::exists(folder / "pytorch_model.bin") || fs::exists(folder / "pytorch_model.bin.index.json")) {
-    throw Error(folder.string() + ": has pytorch_model.bin but no " + file +
-                ". A .bin file is a Python pickle: reading one runs code that it brings, so heed does not. Convert it once, "
-                "where you trust it, with three lines of Python:  from transformers import AutoModel;  model = "
-                "AutoModel.from_pretrained(\"" + folder.string() + "\");  model.save_pretrained(\"" + folder.string() +
-                "\", safe_serialization=True)");
+    throw Error(
+        folder.string() + ": has pytorch_model.bin but no " + file +
+        ". A .bin file is a Python pickle: reading one runs code that it brings, so heed does not. Convert it once, "
+        "where you trust it, with three lines of Python:  from transformers import AutoModel;  model = "
+        "AutoModel.from_pretrained(\"" +
+        folder.string() + "\");  model.save_pretrained(\"" + folder.string() + "\", safe_serialization=True)");
   }
   throw Error(folder.string() + ": has no " + file + "; a checkpoint folder needs one (or " + file + ".index.json)");
 }
@@ -35,7 +36,8 @@ fs::path path_inside(const fs::path& folder, const std::string& name, const std:
   const bool odd = name.find_first_of(std::string("\0\\:", 3)) != std::string::npos;
   const bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
   if (odd || climbs || relative.is_absolute()) {
-    throw Error(where + ": names the file " + shown(name) + ", which is not inside the folder; heed reads only what is");
+    throw Error(where + ": names the file " + shown(name) +
+                ", which is not inside the folder; heed reads only what is");
   }
   const fs::path path = folder / relative;
   if (!fs::exists(path)) return path;
@@ -69,7 +71,8 @@ void Checkpoint::add(const fs::path& path) {
   files_.push_back(file);
   for (const SourceTensor& tensor : file->tensors) {
     const auto [known, fresh] = tensors_.emplace(tensor.name, tensor);
-    if (!fresh) throw Error(tensor.title() + " is also in " + known->second.file + "; a tensor may be in one file only");
+    if (!fresh)
+      throw Error(tensor.title() + " is also in " + known->second.file + "; a tensor may be in one file only");
   }
 }
 
@@ -77,16 +80,19 @@ void Checkpoint::add_shards(const fs::path& folder, const fs::path& index) {
   const std::string where = index.string();
   const Json json = read_json(index);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
-  if (map == json.end() || !map->is_object() || map->empty()) throw Error(where + ": has no \"weight_map\" of tensors to files");
+  if (map == json.end() || !map->is_object() || map->empty())
+    throw Error(where + ": has no \"weight_map\" of tensors to files");
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string()) throw Error(where + ": the file of tensor " + shown(tensor) + " is " + shown(shard) + ", not a name");
+    if (!shard.is_string())
+      throw Error(where + ": the file of tensor " + shown(tensor) + " is " + shown(shard) + ", not a name");
     shards.insert(shard.get<std::string>());
   }
   std::vector<fs::path> paths;
   for (const std::string& shard : shards) {
     paths.push_back(path_inside(folder, shard, where));
-    if (!fs::exists(paths.back())) throw Error(paths.back().string() + ": is missing, and " + where + " names it; fetch it");
+    if (!fs::exists(paths.back()))
+      throw Error(paths.back().string() + ": is missing, and " + where + " names it; fetch it");
   }
   for (const fs::path& path : paths) add(path);
   for (const auto& [tensor, shard] : map->items()) {
@@ -97,13 +103,15 @@ void Checkpoint::add_shards(const fs::path& folder, const fs::path& index) {
     }
   }
   for (const auto& [name, tensor] : tensors_) {
-    if (!map->contains(name)) throw Error(tensor.title() + " is not in " + where + "; the files do not belong together");
+    if (!map->contains(name))
+      throw Error(tensor.title() + " is not in " + where + "; the files do not belong together");
   }
 }
 
 SourceTensor Checkpoint::take(const std::string& name) {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end()) throw Error(where_ + ": tensor '" + name + "' is missing; the checkpoint is not complete");
+  if (found == tensors_.end())
+    throw Error(where_ + ": tensor '" + name + "' is missing; the checkpoint is not complete");
   used_.insert(name);
   return found->second;
 }
@@ -111,7 +119,8 @@ SourceTensor Checkpoint::take(const std::string& name) {
 SourceTensor Checkpoint::take(const std::string& name, const std::vector<uint64_t>& shape, const std::string& why) {
   SourceTensor tensor = take(name);
   if (tensor.shape != shape) {
-    throw Error(tensor.title() + " has shape " + extents_text(tensor.shape) + ", but " + why + " asks for " + extents_text(shape));
+    throw Error(tensor.title() + " has shape " + shape_text(tensor.shape) + ", but " + why + " asks for " +
+                shape_text(shape));
   }
   return tensor;
 }

@@ -41,6 +41,7 @@ class Checkpoint {
 
 // `folder`/`name` for a name that a file of the folder gives. Throws Error if it is absolute, climbs out of the folder
 // or links out of it, except into the blobs folder of a Hugging Face cache that the folder is a snapshot of.
-std::filesystem::path path_inside(const std::filesystem::path& folder, const std::string& name, const std::string& where);
+std::filesystem::path path_inside(const std::filesystem::path& folder, const std::string& name,
+                                  const std::string& where);
 
 }  // namespace heed::tools

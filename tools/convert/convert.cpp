@@ -53,8 +53,11 @@ std::optional<Format> asked_format(const std::string& word) {
   if (word == "q8c") return Format::q8c;
   if (word == "f16") return Format::f16;
   if (word == "f32") return Format::f32;
-  if (word == "keep") throw Error("--weights keep: this source's weights are not quantized, so there is nothing to keep; use q8c, f16 or f32");
-  if (word == "q8g32" || word == "q4g32") throw Error("--weights " + word + ": not available yet for any op; use q8c, f16 or f32");
+  if (word == "keep")
+    throw Error(
+        "--weights keep: this source's weights are not quantized, so there is nothing to keep; use q8c, f16 or f32");
+  if (word == "q8g32" || word == "q4g32")
+    throw Error("--weights " + word + ": not available yet for any op; use q8c, f16 or f32");
   throw UsageError("--weights " + word + ": unknown; use q8c, f16 or f32");
 }
 
@@ -80,7 +83,8 @@ void choose_formats(Spec& spec, std::optional<Format> asked) {
 }
 
 void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
-  if (options.target != "any" && options.target != "mcu") throw UsageError("--target " + options.target + ": unknown; use any or mcu");
+  if (options.target != "any" && options.target != "mcu")
+    throw UsageError("--target " + options.target + ": unknown; use any or mcu");
   if (options.max_context && model.states.empty()) {
     throw Error("--max-context: this model keeps nothing between runs, so it has no context to bound; leave it out");
   }
@@ -93,7 +97,8 @@ void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
   for (const auto& graph : model.graphs) {
     for (const auto& input : graph->inputs) {
       if (rows == 0 || (input->max_rows > 0 && rows > input->max_rows)) {
-        throw Error("--max-rows " + std::to_string(rows) + ": the model takes 1 to " + std::to_string(input->max_rows) + " rows");
+        throw Error("--max-rows " + std::to_string(rows) + ": the model takes 1 to " + std::to_string(input->max_rows) +
+                    " rows");
       }
       input->max_rows = rows;
     }
@@ -118,7 +123,8 @@ std::vector<PackedWeight> pack_all(Spec& spec, const InputScales& input_scales) 
 
 uint64_t padded_bytes(const PackedWeight& packed) {
   const auto padded = [](const auto& piece) { return round_up(piece.size() * sizeof(piece[0]), kAlignment); };
-  return padded(packed.data) + padded(packed.bias) + padded(packed.scales) + padded(packed.sums) + padded(packed.input_scale);
+  return padded(packed.data) + padded(packed.bias) + padded(packed.scales) + padded(packed.sums) +
+         padded(packed.input_scale);
 }
 
 void report_layers(const Spec& spec, const std::vector<PackedWeight>& packed, ConvertReport& report) {
@@ -132,7 +138,9 @@ void report_layers(const Spec& spec, const std::vector<PackedWeight>& packed, Co
     char decibels[32];
     std::snprintf(decibels, sizeof decibels, "%.1f", worst);
     report.warnings.push_back("'" + weight.name + "' keeps only " + decibels + " dB of " +
-                              (packed[i].sqnr_db < kFaultyDecibels ? "its weights" : "most inputs' weights, a few large inputs take the range") +
+                              (packed[i].sqnr_db < kFaultyDecibels
+                                   ? "its weights"
+                                   : "most inputs' weights, a few large inputs take the range") +
                               " in " + schema::EnumNameFormat(weight.format) + "; try --calibrate, or --weights f16");
   }
 }
@@ -172,7 +180,8 @@ ConvertReport convert(const ConvertOptions& options) {
   apply_limits(spec.model, options);
   choose_formats(spec, asked);
   report.family = spec.model.metadata->family;
-  if (spec.model.metadata->source.empty()) spec.model.metadata->source = fs::absolute(options.source).lexically_normal().filename().string();
+  if (spec.model.metadata->source.empty())
+    spec.model.metadata->source = fs::absolute(options.source).lexically_normal().filename().string();
   report.notes = spec.notes;
 
   InputScales input_scales;

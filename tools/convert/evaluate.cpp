@@ -17,13 +17,20 @@ using schema::OpKind;
 
 float activate(ActivationKind kind, float x) {
   switch (kind) {
-    case ActivationKind::none: return x;
-    case ActivationKind::relu: return x > 0 ? x : 0;
-    case ActivationKind::gelu: return x * 0.5f * (1 + std::erf(x * static_cast<float>(M_SQRT1_2)));
-    case ActivationKind::gelu_tanh: return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-    case ActivationKind::silu: return x / (1 + std::exp(-x));
-    case ActivationKind::tanh: return std::tanh(x);
-    case ActivationKind::sigmoid: return 1 / (1 + std::exp(-x));
+    case ActivationKind::none:
+      return x;
+    case ActivationKind::relu:
+      return x > 0 ? x : 0;
+    case ActivationKind::gelu:
+      return x * 0.5f * (1 + std::erf(x * static_cast<float>(M_SQRT1_2)));
+    case ActivationKind::gelu_tanh:
+      return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+    case ActivationKind::silu:
+      return x / (1 + std::exp(-x));
+    case ActivationKind::tanh:
+      return std::tanh(x);
+    case ActivationKind::sigmoid:
+      return 1 / (1 + std::exp(-x));
   }
   return x;
 }
@@ -55,11 +62,20 @@ Values pool(const NodeT& node, const Values& in) {
       largest = std::max(largest, in.row(r)[c]);
     }
     switch (node.pool) {
-      case schema::PoolKind::first: out.data[c] = in.row(0)[c]; break;
-      case schema::PoolKind::last: out.data[c] = in.row(in.rows - 1)[c]; break;
-      case schema::PoolKind::mean: out.data[c] = static_cast<float>(sum / in.rows); break;
-      case schema::PoolKind::max: out.data[c] = largest; break;
-      default: throw Error("node '" + node.name + "': this pooling cannot be evaluated yet");
+      case schema::PoolKind::first:
+        out.data[c] = in.row(0)[c];
+        break;
+      case schema::PoolKind::last:
+        out.data[c] = in.row(in.rows - 1)[c];
+        break;
+      case schema::PoolKind::mean:
+        out.data[c] = static_cast<float>(sum / in.rows);
+        break;
+      case schema::PoolKind::max:
+        out.data[c] = largest;
+        break;
+      default:
+        throw Error("node '" + node.name + "': this pooling cannot be evaluated yet");
     }
   }
   return out;
@@ -91,7 +107,8 @@ void attend(const NodeT& node, const Head& head, const Values& q, const Values& 
     }
     softmax(scores.data(), keys);
     for (uint32_t j = 0; j < keys; ++j) {
-      for (uint32_t d = 0; d < node.value_dim; ++d) out.row(r)[head.out_begin + d] += scores[j] * v.row(j)[head.value_begin + d];
+      for (uint32_t d = 0; d < node.value_dim; ++d)
+        out.row(r)[head.out_begin + d] += scores[j] * v.row(j)[head.value_begin + d];
     }
   }
 }
@@ -121,9 +138,12 @@ std::map<std::string, Values> Evaluator::run(const std::map<std::string, Values>
   for (const auto& input : graph.inputs) {
     const auto given = inputs.find(input->name);
     const bool ids = input->type == schema::ElementType::i32;
-    if (given != inputs.end()) values[input->value] = given->second;
-    else if (ids) values[input->value] = {rows, 0, {}, std::vector<int32_t>(rows)};
-    else values[input->value] = {rows, input->features, std::vector<float>(size_t{rows} * input->features), {}};
+    if (given != inputs.end())
+      values[input->value] = given->second;
+    else if (ids)
+      values[input->value] = {rows, 0, {}, std::vector<int32_t>(rows)};
+    else
+      values[input->value] = {rows, input->features, std::vector<float>(size_t{rows} * input->features), {}};
   }
   for (const auto& node : graph.nodes) {
     std::vector<const Values*> in;
@@ -138,9 +158,12 @@ std::map<std::string, Values> Evaluator::run(const std::map<std::string, Values>
 Values Evaluator::evaluate(const NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const {
   Values out;
   switch (node.op) {
-    case OpKind::Embed: return embed(node, in);
-    case OpKind::Attention: return attention(node, *in.at(0), watch);
-    case OpKind::FeedForward: return feed_forward(node, *in.at(0), watch);
+    case OpKind::Embed:
+      return embed(node, in);
+    case OpKind::Attention:
+      return attention(node, *in.at(0), watch);
+    case OpKind::FeedForward:
+      return feed_forward(node, *in.at(0), watch);
     case OpKind::Linear:
       out = multiply(node.weight, *in.at(0), watch);
       activate(node.activation, out);
@@ -153,18 +176,22 @@ Values Evaluator::evaluate(const NodeT& node, const std::vector<const Values*>& 
       out = *in.at(0);
       activate(node.activation, out);
       return out;
-    case OpKind::Add: return combine(*in.at(0), *in.at(1), [](float a, float b) { return a + b; });
-    case OpKind::Mul: return combine(*in.at(0), *in.at(1), [](float a, float b) { return a * b; });
+    case OpKind::Add:
+      return combine(*in.at(0), *in.at(1), [](float a, float b) { return a + b; });
+    case OpKind::Mul:
+      return combine(*in.at(0), *in.at(1), [](float a, float b) { return a * b; });
     case OpKind::Softmax:
       out = *in.at(0);
       for (uint32_t r = 0; r < out.rows; ++r) softmax(out.row(r), out.features);
       return out;
-    case OpKind::Pool: return pool(node, *in.at(0));
+    case OpKind::Pool:
+      return pool(node, *in.at(0));
     case OpKind::L2Normalize:
       out = *in.at(0);
       for (uint32_t r = 0; r < out.rows; ++r) l2_normalize(out.row(r), out.features);
       return out;
-    default: throw Error("node '" + node.name + "': the op " + schema::EnumNameOpKind(node.op) + " cannot be evaluated yet");
+    default:
+      throw Error("node '" + node.name + "': the op " + schema::EnumNameOpKind(node.op) + " cannot be evaluated yet");
   }
 }
 
@@ -173,7 +200,8 @@ Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in)
   Values out{in.at(0)->rows, token.cols, std::vector<float>(size_t{in[0]->rows} * token.cols), {}};
   const auto add = [&](int32_t id, uint32_t row, int64_t index, float scale) {
     const Weight& table = weights_[id];
-    if (index < 0 || index >= table.rows) throw Error("node '" + node.name + "': id " + std::to_string(index) + " is outside its table");
+    if (index < 0 || index >= table.rows)
+      throw Error("node '" + node.name + "': id " + std::to_string(index) + " is outside its table");
     for (uint32_t c = 0; c < table.cols; ++c) out.row(row)[c] += table.values[index * table.cols + c] * scale;
   };
   for (uint32_t r = 0; r < out.rows; ++r) {
@@ -191,7 +219,8 @@ Values Evaluator::attention(const NodeT& node, const Values& in, const Watch& wa
   const Values q = multiply(node.query, rows, watch);
   const Values k = multiply(node.key, rows, watch);
   const Values v = multiply(node.value, rows, watch);
-  Values pooled{in.rows, node.heads * node.value_dim, std::vector<float>(size_t{in.rows} * node.heads * node.value_dim), {}};
+  Values pooled{
+      in.rows, node.heads * node.value_dim, std::vector<float>(size_t{in.rows} * node.heads * node.value_dim), {}};
   for (uint32_t h = 0; h < node.heads; ++h) {
     const uint32_t kv = h / (node.heads / node.kv_heads);
     attend(node, {h * node.head_dim, kv * node.head_dim, kv * node.value_dim, h * node.value_dim}, q, k, v, pooled);

@@ -20,7 +20,8 @@ class GraphBuilder {
   schema::NodeT* node(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs);
   uint16_t result(const schema::NodeT* node) const { return node->outputs[0]; }
 
-  // Adds a weight and returns its id: a matrix [rows, cols] (or a table) with an optional bias [rows]; a norm's gain and shift [cols].
+  // Adds a weight and returns its id: a matrix [rows, cols] (or a table) with an optional bias [rows]; a norm's gain
+  // and shift [cols].
   int32_t matrix(SourceTensor values, std::optional<SourceTensor> bias = std::nullopt);
   int32_t norm(SourceTensor gain, std::optional<SourceTensor> shift = std::nullopt);
 

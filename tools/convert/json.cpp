@@ -116,8 +116,9 @@ void Config::ignore(std::initializer_list<const char*> keys) { known_.insert(key
 void Config::finish() const {
   for (const auto& [key, value] : object_.items()) {
     if (known_.count(key)) continue;
-    refuse(key, "a key that heed does not know and that may change what the model computes. "
-                "If it does not, remove it from the file and convert again");
+    refuse(key,
+           "a key that heed does not know and that may change what the model computes. "
+           "If it does not, remove it from the file and convert again");
   }
 }
 

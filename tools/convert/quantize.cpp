@@ -112,7 +112,7 @@ void pack_f16(const SpecWeight& spec, const Matrix& matrix, Layout layout, Error
   const auto store = [&](float value, uint64_t r, uint64_t c) {
     const uint16_t half = f32_to_f16(value);
     if ((half & 0x7fff) == 0x7c00) {
-      throw Error(spec.values.title() + ": element " + extents_text({r, c}) + " is " + std::to_string(value) +
+      throw Error(spec.values.title() + ": element " + shape_text({r, c}) + " is " + std::to_string(value) +
                   ", beyond f16's 65504; convert with --weights f32 or q8c");
     }
     return half;
@@ -130,20 +130,27 @@ PackedWeight pack_weight(const SpecWeight& spec, const schema::WeightT& weight, 
     value = storable(value);
   }
   if (weight.format == Format::q8c && matrix.cols > kMaxInt8Cols) {
-    throw Error(spec.values.title() + ": " + std::to_string(matrix.cols) + " inputs could overflow an int8 sum (at most " +
-                std::to_string(kMaxInt8Cols) + "); convert with --weights f16");
+    throw Error(spec.values.title() + ": " + std::to_string(matrix.cols) +
+                " inputs could overflow an int8 sum (at most " + std::to_string(kMaxInt8Cols) +
+                "); convert with --weights f16");
   }
   PackedWeight packed;
   ErrorSums errors(matrix.cols);
   switch (weight.format) {
-    case Format::q8c: pack_q8c(matrix, weight.layout, errors, packed); break;
-    case Format::f16: pack_f16(spec, matrix, weight.layout, errors, packed); break;
+    case Format::q8c:
+      pack_q8c(matrix, weight.layout, errors, packed);
+      break;
+    case Format::f16:
+      pack_f16(spec, matrix, weight.layout, errors, packed);
+      break;
     case Format::f32: {
       const auto same = [](float value, uint64_t, uint64_t) { return value; };
       pack_floats<float>(matrix, weight.layout, errors, packed, same, [](float value) { return value; });
       break;
     }
-    default: throw Error(spec.values.title() + ": the format " + schema::EnumNameFormat(weight.format) + " is not available yet");
+    default:
+      throw Error(spec.values.title() + ": the format " + schema::EnumNameFormat(weight.format) +
+                  " is not available yet");
   }
   if (spec.bias) packed.bias = storable_values(*spec.bias);
   packed.input_scale = std::move(input_scale);

@@ -26,7 +26,8 @@ std::string refusal_text(heed_status status, const heed_diagnostic& diagnostic, 
   if (diagnostic.node >= 0 && graph < model.graphs.size()) {
     const auto& nodes = model.graphs[graph]->nodes;
     const size_t node = static_cast<size_t>(diagnostic.node);
-    if (node < nodes.size()) text += ", at node '" + nodes[node]->name + "' (" + schema::EnumNameOpKind(nodes[node]->op) + ")";
+    if (node < nodes.size())
+      text += ", at node '" + nodes[node]->name + "' (" + schema::EnumNameOpKind(nodes[node]->op) + ")";
   }
   if (diagnostic.weight >= 0 && static_cast<size_t>(diagnostic.weight) < model.weights.size()) {
     text += ", weight '" + model.weights[diagnostic.weight]->name + "'";
@@ -45,10 +46,14 @@ void reopen(AtomicFile& file, const schema::ModelT& model, ConvertReport& report
   heed_default_limits(&opened, &limits);
   heed_memory memory;
   check(heed_required_bytes(&opened, &limits, &memory, &diagnostic), diagnostic, model);
-  const std::unique_ptr<void, decltype(&std::free)> arena(std::aligned_alloc(HEED_ALIGNMENT, memory.total_bytes), std::free);
-  if (!arena) throw Error("no memory for an arena of " + std::to_string(memory.total_bytes) + " bytes; convert with a smaller --max-rows");
+  const std::unique_ptr<void, decltype(&std::free)> arena(std::aligned_alloc(HEED_ALIGNMENT, memory.total_bytes),
+                                                          std::free);
+  if (!arena)
+    throw Error("no memory for an arena of " + std::to_string(memory.total_bytes) +
+                " bytes; convert with a smaller --max-rows");
   heed_session session;
-  check(heed_plan(&opened, &limits, arena.get(), memory.total_bytes, nullptr, &session, &diagnostic), diagnostic, model);
+  check(heed_plan(&opened, &limits, arena.get(), memory.total_bytes, nullptr, &session, &diagnostic), diagnostic,
+        model);
   report.file_bytes = written.size();
   report.weight_bytes = model.weight_region_bytes;
   report.table_bytes = report.file_bytes - report.weight_bytes;

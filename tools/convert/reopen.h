@@ -10,8 +10,8 @@
 
 namespace heed::tools {
 
-// Opens the written file, checks all its weights and plans it with its default limits; fills in the report's sizes. Throws Error
-// naming the node or weight if the runtime refuses it.
+// Opens the written file, checks all its weights and plans it with its default limits; fills in the report's sizes.
+// Throws Error naming the node or weight if the runtime refuses it.
 void reopen(AtomicFile& file, const schema::ModelT& model, ConvertReport& report);
 
 // What a status and its diagnostic say about `model`, in words.

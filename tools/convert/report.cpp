@@ -17,9 +17,12 @@ std::string decibels_text(double sqnr_db) {
 
 std::string bytes_text(uint64_t bytes) {
   char text[48];
-  if (bytes < 1000) std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
-  else if (bytes < 1'000'000) std::snprintf(text, sizeof text, "%.1f kB", static_cast<double>(bytes) / 1e3);
-  else std::snprintf(text, sizeof text, "%.2f MB", static_cast<double>(bytes) / 1e6);
+  if (bytes < 1000)
+    std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
+  else if (bytes < 1'000'000)
+    std::snprintf(text, sizeof text, "%.1f kB", static_cast<double>(bytes) / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f MB", static_cast<double>(bytes) / 1e6);
   return text;
 }
 
@@ -39,7 +42,8 @@ std::string report_text(const ConvertReport& report) {
   text += "family:  " + report.family + ", from " + report.source_kind + "\n";
   text += "file:    " + bytes_text(report.file_bytes) + " (weights " + bytes_text(report.weight_bytes) + ", tables " +
           bytes_text(report.table_bytes) + "), " + std::to_string(report.parameters) + " parameters\n";
-  text += "arena:   " + std::to_string(report.arena_bytes) + " bytes for " + std::to_string(report.arena_rows) + " rows\n";
+  text +=
+      "arena:   " + std::to_string(report.arena_bytes) + " bytes for " + std::to_string(report.arena_rows) + " rows\n";
   if (report.calibration_texts) text += "calibrated on " + std::to_string(report.calibration_texts) + " texts\n";
   for (const std::string& note : report.notes) text += "note:    " + note + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
@@ -49,7 +53,11 @@ std::string report_text(const ConvertReport& report) {
 std::string report_json(const ConvertReport& report) {
   Json layers = Json::array();
   for (const LayerReport& layer : report.layers) {
-    Json one = {{"name", layer.name}, {"format", layer.format}, {"rows", layer.rows}, {"cols", layer.cols}, {"bytes", layer.bytes}};
+    Json one = {{"name", layer.name},
+                {"format", layer.format},
+                {"rows", layer.rows},
+                {"cols", layer.cols},
+                {"bytes", layer.bytes}};
     one["sqnr_db"] = std::isfinite(layer.sqnr_db) ? Json(layer.sqnr_db) : Json(nullptr);  // null: exact
     layers.push_back(std::move(one));
   }

@@ -19,8 +19,8 @@ constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr size_t kMaxDimensions = 16;
 
 const std::map<std::string, uint32_t> kTypeBits = {
-    {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"I16", 16}, {"U16", 16},
-    {"F16", 16}, {"BF16", 16}, {"I32", 32}, {"U32", 32},    {"F32", 32},    {"I64", 64}, {"U64", 64}, {"F64", 64}};
+    {"BOOL", 8},  {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"I16", 16}, {"U16", 16}, {"F16", 16},
+    {"BF16", 16}, {"I32", 32}, {"U32", 32}, {"F32", 32},    {"I64", 64},    {"U64", 64}, {"F64", 64}};
 
 uint64_t unsigned_number(const Json& value, const std::string& title, const char* what) {
   if (!value.is_number_unsigned()) throw Error(title + ": " + what + " is " + shown(value) + ", not a whole number");
@@ -72,7 +72,7 @@ SourceTensor read_entry(const std::string& name, const Json& entry, const Mapped
                 " bytes of data; the file is cut or damaged, fetch it again");
   }
   if (end - begin != wanted) {
-    throw Error(tensor.title() + ": " + tensor.type + " " + extents_text(tensor.shape) + " needs " +
+    throw Error(tensor.title() + ": " + tensor.type + " " + shape_text(tensor.shape) + " needs " +
                 std::to_string(wanted) + " bytes, the header gives it " + std::to_string(end - begin));
   }
   tensor.data = file.data() + data_begin + begin;
@@ -92,7 +92,8 @@ void check_cover(const std::vector<SourceTensor>& tensors, const MappedFile& fil
     at += tensor.bytes;
   }
   const uint64_t rest = static_cast<uint64_t>(file.data() + file.size() - at);
-  if (rest > 0) throw Error(file.path().string() + ": " + std::to_string(rest) + " bytes at the end belong to no tensor");
+  if (rest > 0)
+    throw Error(file.path().string() + ": " + std::to_string(rest) + " bytes at the end belong to no tensor");
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
   Safetensors result{MappedFile(path), {}};
   const MappedFile& file = result.file;
   const std::string where = path.string();
-  if (file.size() < 8) throw Error(where + ": too short for a safetensors file (" + std::to_string(file.size()) + " bytes)");
+  if (file.size() < 8)
+    throw Error(where + ": too short for a safetensors file (" + std::to_string(file.size()) + " bytes)");
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, file.data(), 8);
   if (header_bytes > file.size() - 8 || header_bytes > kMaxHeaderBytes) {

@@ -60,7 +60,8 @@ class Tokenizer {
     uint32_t count = 0;
     heed_status status = heed_tokenize(&model_, text.data(), text.size(), 0, nullptr, 0, &count);
     std::vector<heed_token> tokens(count);
-    if (status == HEED_BUFFER_TOO_SMALL) status = heed_tokenize(&model_, text.data(), text.size(), 0, tokens.data(), count, &count);
+    if (status == HEED_BUFFER_TOO_SMALL)
+      status = heed_tokenize(&model_, text.data(), text.size(), 0, tokens.data(), count, &count);
     if (status != HEED_OK) throw Error(std::string("a text cannot be split into tokens: ") + heed_status_text(status));
     Values values{count, 0, {}, {}};
     for (const heed_token& token : tokens) values.ids.push_back(static_cast<int32_t>(token.id));
@@ -87,7 +88,8 @@ std::vector<Values> tokenize_texts(Spec& spec, const fs::path& path) {
   std::vector<Values> sequences;
   for (const std::string& line : read_lines(path)) sequences.push_back(tokenizer.ids(prompt + line));
   if (sequences.empty()) {
-    throw Error(path.string() + ": has no text; give a file with one text a line, a hundred like those the model will see");
+    throw Error(path.string() +
+                ": has no text; give a file with one text a line, a hundred like those the model will see");
   }
   return sequences;
 }

@@ -18,7 +18,7 @@ std::string place_text(const std::vector<uint64_t>& shape, uint64_t index) {
     place[d] = index % shape[d];
     index /= shape[d];
   }
-  return extents_text(place);
+  return shape_text(place);
 }
 
 template <class Raw, class ToFloat>
@@ -41,7 +41,7 @@ std::vector<float> convert_all(const SourceTensor& tensor, ToFloat to_float) {
 
 }  // namespace
 
-std::string extents_text(const std::vector<uint64_t>& shape) {
+std::string shape_text(const std::vector<uint64_t>& shape) {
   std::string text = "[";
   for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
   return text + "]";

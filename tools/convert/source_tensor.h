@@ -9,8 +9,8 @@ namespace heed::tools {
 
 struct SourceTensor {
   std::string name;
-  std::string file;             // for messages
-  std::string type;             // as safetensors spells it: "F32", "BF16", ...
+  std::string file;  // for messages
+  std::string type;  // as safetensors spells it: "F32", "BF16", ...
   std::vector<uint64_t> shape;
   const uint8_t* data = nullptr;  // may be misaligned
   uint64_t bytes = 0;
@@ -24,7 +24,7 @@ struct SourceTensor {
 };
 
 // "[30522, 384]".
-std::string extents_text(const std::vector<uint64_t>& shape);
+std::string shape_text(const std::vector<uint64_t>& shape);
 
 float bf16_to_f32(uint16_t bits);
 float f16_to_f32(uint16_t bits);

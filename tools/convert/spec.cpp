@@ -53,7 +53,8 @@ std::vector<Role> weight_roles(const schema::ModelT& model) {
                       " is not one of the " + std::to_string(roles.size()) + " weights");
         }
         if (roles[id] != Role::kUnused && roles[id] != role) {
-          throw Error("weight '" + model.weights[id]->name + "' is used in two ways (as a matrix, table or vector); give each use a weight of its own");
+          throw Error("weight '" + model.weights[id]->name +
+                      "' is used in two ways (as a matrix, table or vector); give each use a weight of its own");
         }
         roles[id] = role;
       }

@@ -15,8 +15,8 @@ namespace heed::tools {
 // Where the numbers of one weight come from.
 struct SpecWeight {
   SourceTensor values;
-  std::optional<SourceTensor> bias;       // of a norm: its shift
-  std::optional<schema::Format> format;   // asked for by the source itself; else the user's choice
+  std::optional<SourceTensor> bias;      // of a norm: its shift
+  std::optional<schema::Format> format;  // asked for by the source itself; else the user's choice
 };
 
 struct Spec {

@@ -61,7 +61,8 @@ std::vector<uint8_t> file_head(schema::ModelT& model) {
   schema::FinishSizePrefixedModelBuffer(builder, schema::Model::Pack(builder, &model));
   const uint64_t size = builder.GetSize();
   if (size > kMaxTableBytes) {
-    throw Error("the model's tables take " + std::to_string(size) + " bytes, more than the format's " + std::to_string(kMaxTableBytes));
+    throw Error("the model's tables take " + std::to_string(size) + " bytes, more than the format's " +
+                std::to_string(kMaxTableBytes));
   }
   std::vector<uint8_t> head(round_up(size + sizeof(uint64_t), kAlignment));
   std::memcpy(head.data(), builder.GetBufferPointer(), size);

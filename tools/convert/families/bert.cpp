@@ -56,7 +56,12 @@ class Builder {
  public:
   Builder(const Names& names, const Sizes& sizes, std::string prefix, Checkpoint& checkpoint, GraphBuilder& graph,
           std::string where)
-      : names_(names), sizes_(sizes), prefix_(std::move(prefix)), checkpoint_(checkpoint), graph_(graph), where_(std::move(where)) {}
+      : names_(names),
+        sizes_(sizes),
+        prefix_(std::move(prefix)),
+        checkpoint_(checkpoint),
+        graph_(graph),
+        where_(std::move(where)) {}
 
   Encoder build() {
     uint16_t rows = embed();
@@ -65,7 +70,7 @@ class Builder {
       rows = attention(block, rows);
       rows = feed_forward(block, rows);
     }
-    return {rows, sizes_.features, sizes_.positions};
+    return {rows, sizes_.features, sizes_.positions, sizes_.vocabulary};
   }
 
  private:
@@ -110,7 +115,8 @@ class Builder {
   }
 
   int32_t table(const std::string& name, uint32_t rows, const char* key) {
-    return graph_.matrix(checkpoint_.take(prefix_ + name + ".weight", {rows, sizes_.features}, where_ + " (\"" + key + "\")"));
+    return graph_.matrix(
+        checkpoint_.take(prefix_ + name + ".weight", {rows, sizes_.features}, where_ + " (\"" + key + "\")"));
   }
 
   int32_t linear(const std::string& name, uint32_t rows, uint32_t cols) {
@@ -185,7 +191,8 @@ Encoder build_bert(Config& config, Checkpoint& checkpoint, GraphBuilder& graph) 
 Encoder build_distilbert(Config& config, Checkpoint& checkpoint, GraphBuilder& graph) {
   config.only("pruned_heads", {Json::object()});
   // Sinusoids, if any, are in the checkpoint like every other position table.
-  config.ignore({"attention_dropout", "dropout", "qa_dropout", "seq_classif_dropout", "sinusoidal_pos_embds", "tie_weights_"});
+  config.ignore(
+      {"attention_dropout", "dropout", "qa_dropout", "seq_classif_dropout", "sinusoidal_pos_embds", "tie_weights_"});
   Sizes sizes;
   sizes.vocabulary = config.size("vocab_size");
   sizes.positions = config.size("max_position_embeddings");

@@ -11,7 +11,8 @@ namespace heed::tools {
 struct Encoder {
   uint16_t hidden;
   uint32_t features;
-  uint32_t max_rows;  // of the position table
+  uint32_t max_rows;    // of the position table
+  uint32_t vocabulary;  // rows of the token table
 };
 
 // Reads every key it knows from `config`; the caller refuses the rest.

@@ -24,7 +24,8 @@ void read_asked_formats(const Json& json, Spec& spec) {
 // A weight may say its own rows and cols; then they have to be the tensor's.
 void fill_size(const char* what, uint64_t found, uint32_t& size, const SourceTensor& tensor) {
   if (found == 0 || found > INT32_MAX || (size != 0 && size != found)) {
-    throw Error(tensor.title() + " has " + std::to_string(found) + " " + what + ", graph.json says " + std::to_string(size));
+    throw Error(tensor.title() + " has " + std::to_string(found) + " " + what + ", graph.json says " +
+                std::to_string(size));
   }
   size = static_cast<uint32_t>(found);
 }
@@ -35,14 +36,16 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoin
   const std::vector<uint64_t>& shape = source.values.shape;
   const size_t wanted = role == Role::kVector ? 1 : 2;
   if (shape.size() != wanted) {
-    throw Error(source.values.title() + " has shape " + extents_text(shape) + ", but its use in the graph asks for " +
+    throw Error(source.values.title() + " has shape " + shape_text(shape) + ", but its use in the graph asks for " +
                 (wanted == 1 ? "one dimension, [features]" : "two, [outputs, inputs]"));
   }
   fill_size("rows", wanted == 1 ? 1 : shape[0], weight.rows, source.values);
   fill_size("cols", shape.back(), weight.cols, source.values);
   weight.has_bias = !weight.bias_name.empty();
-  if (weight.has_bias && role == Role::kTable) throw Error("weight '" + weight.name + "' is a table and cannot have a bias");
-  if (weight.has_bias) source.bias = checkpoint.take(weight.bias_name, {shape[0]}, "the weight '" + weight.name + "' it belongs to");
+  if (weight.has_bias && role == Role::kTable)
+    throw Error("weight '" + weight.name + "' is a table and cannot have a bias");
+  if (weight.has_bias)
+    source.bias = checkpoint.take(weight.bias_name, {shape[0]}, "the weight '" + weight.name + "' it belongs to");
   return source;
 }
 
@@ -63,9 +66,11 @@ Spec read_graph_folder(const fs::path& source) {
   Checkpoint checkpoint = Checkpoint::open(source, "weights");
   for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
   const std::vector<Role> roles = weight_roles(spec.model);
-  for (size_t i = 0; i < roles.size(); ++i) spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], checkpoint));
+  for (size_t i = 0; i < roles.size(); ++i)
+    spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], checkpoint));
   for (const std::string& name : checkpoint.left_over()) {
-    throw Error(checkpoint.where() + ": tensor '" + name + "' is left over; name it in graph.json or take it out of weights.safetensors");
+    throw Error(checkpoint.where() + ": tensor '" + name +
+                "' is left over; name it in graph.json or take it out of weights.safetensors");
   }
   read_asked_formats(json, spec);
   return spec;

@@ -1,5 +1,5 @@
-// Parses graph.json by the schema. Apart from the rest because FlatBuffers' parser is a library with the real namespace.
-// SPDX-License-Identifier: Apache-2.0
+// Parses graph.json by the schema. Apart from the rest because FlatBuffers' parser is a library with the real
+// namespace. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
 #include <vector>

@@ -22,8 +22,14 @@ struct Family {
 constexpr Family kFamilies[] = {{"bert", "Bert", build_bert}, {"distilbert", "DistilBert", build_distilbert}};
 
 // Parts of a checkpoint that heed leaves out on purpose: heads over the encoder, and tables of 0, 1, 2, ...
-constexpr const char* kLeftOut[] = {"embeddings.position_ids", "pooler.",         "cls.",         "classifier.",
-                                    "qa_outputs.",             "pre_classifier.", "vocab_transform.", "vocab_layer_norm.",
+constexpr const char* kLeftOut[] = {"embeddings.position_ids",
+                                    "pooler.",
+                                    "cls.",
+                                    "classifier.",
+                                    "qa_outputs.",
+                                    "pre_classifier.",
+                                    "vocab_transform.",
+                                    "vocab_layer_norm.",
                                     "vocab_projector."};
 
 const Family& family_of(Config& config) {
@@ -33,8 +39,8 @@ const Family& family_of(Config& config) {
     if (type == family.model_type) return family;
     known += (known.empty() ? "" : ", ") + std::string(family.model_type);
   }
-  throw Error(config.where() + ": \"model_type\" is \"" + type + "\", a family that heed does not have; it has " + known +
-              ". Express the model as a graph folder instead (schemas/FORMAT.md)");
+  throw Error(config.where() + ": \"model_type\" is \"" + type + "\", a family that heed does not have; it has " +
+              known + ". Express the model as a graph folder instead (schemas/FORMAT.md)");
 }
 
 void check_architectures(Config& config, const Family& family) {
@@ -45,20 +51,49 @@ void check_architectures(Config& config, const Family& family) {
     const std::string name = entry.is_string() ? entry.get<std::string>() : shown(entry);
     const std::string base = family.architectures;
     if (name != base + "Model" && name.rfind(base + "For", 0) != 0) {
-      throw Error(config.where() + ": \"architectures\" has \"" + name + "\", which heed does not have; it has " + base + "Model and " +
-                  base + "For... (their encoders)");
+      throw Error(config.where() + ": \"architectures\" has \"" + name + "\", which heed does not have; it has " +
+                  base + "Model and " + base + "For... (their encoders)");
     }
   }
 }
 
 // Keys of any config that do not change what an encoder computes.
 void ignore_common(Config& config) {
-  config.ignore({"_name_or_path", "_attn_implementation", "_commit_hash", "attn_implementation", "transformers_version", "torch_dtype", "dtype",
-                 "initializer_range", "gradient_checkpointing", "use_cache", "output_attentions", "output_hidden_states", "output_past",
-                 "return_dict", "torchscript", "id2label", "label2id", "num_labels", "problem_type", "finetuning_task",
-                 "task_specific_params", "tokenizer_class", "prefix", "pad_token_id", "bos_token_id", "eos_token_id",
-                 "sep_token_id", "cls_token_id", "mask_token_id", "unk_token_id", "decoder_start_token_id", "directionality",
-                 "chunk_size_feed_forward", "tie_word_embeddings", "model_max_length"});
+  config.ignore({"_name_or_path",
+                 "_attn_implementation",
+                 "_commit_hash",
+                 "attn_implementation",
+                 "transformers_version",
+                 "torch_dtype",
+                 "dtype",
+                 "initializer_range",
+                 "gradient_checkpointing",
+                 "use_cache",
+                 "output_attentions",
+                 "output_hidden_states",
+                 "output_past",
+                 "return_dict",
+                 "torchscript",
+                 "id2label",
+                 "label2id",
+                 "num_labels",
+                 "problem_type",
+                 "finetuning_task",
+                 "task_specific_params",
+                 "tokenizer_class",
+                 "prefix",
+                 "pad_token_id",
+                 "bos_token_id",
+                 "eos_token_id",
+                 "sep_token_id",
+                 "cls_token_id",
+                 "mask_token_id",
+                 "unk_token_id",
+                 "decoder_start_token_id",
+                 "directionality",
+                 "chunk_size_feed_forward",
+                 "tie_word_embeddings",
+                 "model_max_length"});
 }
 
 std::string licence_in(const fs::path& readme) {
@@ -95,19 +130,26 @@ void account_for_rest(const Checkpoint& checkpoint, Spec& spec) {
   if (!left_out.empty()) spec.notes.push_back("not used by the encoder, left out: " + left_out);
 }
 
-void read_tokenizer(const fs::path& folder, const std::string& model_type, uint32_t max_rows, Spec& spec) {
+void read_tokenizer(const fs::path& folder, const std::string& model_type, const Encoder& encoder, Spec& spec) {
   if (!fs::exists(folder / "tokenizer.json") && !fs::exists(folder / "vocab.txt")) {
     spec.notes.push_back("no tokenizer.json or vocab.txt: the model takes token ids only");
     return;
   }
   spec.model.tokenizer = std::make_unique<schema::TokenizerT>();
   build_tokenizer(folder, model_type, *spec.model.tokenizer);
-  set_truncation(folder, max_rows, *spec.model.tokenizer);
+  if (spec.model.tokenizer->vocabulary > encoder.vocabulary) {
+    throw Error(folder.string() + ": the tokenizer has " + std::to_string(spec.model.tokenizer->vocabulary) +
+                " pieces, but the token table only " + std::to_string(encoder.vocabulary) +
+                " rows; they do not belong together");
+  }
+  set_truncation(folder, encoder.max_rows, *spec.model.tokenizer);
 }
 
 }  // namespace
 
-bool accepts_huggingface(const fs::path& source) { return fs::exists(source / "config.json") || fs::exists(source / "modules.json"); }
+bool accepts_huggingface(const fs::path& source) {
+  return fs::exists(source / "config.json") || fs::exists(source / "modules.json");
+}
 
 Spec read_huggingface(const fs::path& source) {
   const std::vector<Module> modules = read_modules(source);
@@ -132,7 +174,7 @@ Spec read_huggingface(const fs::path& source) {
   spec.model.metadata->source = config.text("_name_or_path", "");
   spec.model.metadata->licence = licence_in(source / "README.md");
   read_prompts(source, *spec.model.metadata);
-  read_tokenizer(folder, family.model_type, encoder.max_rows, spec);
+  read_tokenizer(folder, family.model_type, encoder, spec);
   return spec;
 }
 

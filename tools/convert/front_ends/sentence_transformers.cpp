@@ -39,7 +39,8 @@ PoolKind pool_kind(Config& config) {
   const std::string mode = modes.empty() ? "none" : modes[0];
   const auto found = kinds.find(mode);
   if (found == kinds.end()) {
-    throw Error(config.where() + ": pooling mode \"" + mode + "\" is not available; heed has cls, mean, max, lasttoken");
+    throw Error(config.where() + ": pooling mode \"" + mode +
+                "\" is not available; heed has cls, mean, max, lasttoken");
   }
   return found->second;
 }
@@ -54,7 +55,8 @@ Stage append_pooling(const Module& module, Stage stage, GraphBuilder& graph) {
   Config config(read_json(module.folder / "config.json"), (module.folder / "config.json").string());
   const char* width = config.has("embedding_dimension") ? "embedding_dimension" : "word_embedding_dimension";
   if (config.size(width, stage.features) != stage.features) {
-    throw Error(config.where() + ": \"" + width + "\" contradicts the encoder, which has " + std::to_string(stage.features) + " features");
+    throw Error(config.where() + ": \"" + width + "\" contradicts the encoder, which has " +
+                std::to_string(stage.features) + " features");
   }
   config.only("include_prompt", {true});
   schema::NodeT* node = graph.node(OpKind::Pool, "pooling", {stage.value});
@@ -120,7 +122,8 @@ void check_text_settings(const fs::path& folder) {
   }
   if (!lower) config.only("do_lower_case", {false});
   config.ignore({"max_seq_length", "do_lower_case"});
-  for (const char* key : {"model_args", "tokenizer_args", "config_args", "model_kwargs", "tokenizer_kwargs", "config_kwargs"}) {
+  for (const char* key :
+       {"model_args", "tokenizer_args", "config_args", "model_kwargs", "tokenizer_kwargs", "config_kwargs"}) {
     config.only(key, {Json::object()});
   }
   config.only("transformer_task", {"feature-extraction"});
@@ -159,7 +162,8 @@ uint16_t append_modules(const std::vector<Module>& modules, const Encoder& encod
   for (size_t i = 1; i < modules.size(); ++i) {
     if (modules[i].type == "Pooling") stage = append_pooling(modules[i], stage, graph);
     if (modules[i].type == "Dense") stage = append_dense(modules[i], stage, graph, spec);
-    if (modules[i].type == "Normalize") stage.value = graph.result(graph.node(OpKind::L2Normalize, "normalize", {stage.value}));
+    if (modules[i].type == "Normalize")
+      stage.value = graph.result(graph.node(OpKind::L2Normalize, "normalize", {stage.value}));
   }
   return stage.value;
 }
@@ -171,9 +175,11 @@ void read_prompts(const fs::path& folder, schema::MetadataT& metadata) {
   config.ignore({"__version__", "similarity_fn_name", "model_type"});
   config.only("truncate_dim", {});
   if (const Json* prompts = config.find("prompts")) {
-    if (!prompts->is_object()) throw Error(path.string() + ": \"prompts\" is " + shown(*prompts) + ", not texts by name");
+    if (!prompts->is_object())
+      throw Error(path.string() + ": \"prompts\" is " + shown(*prompts) + ", not texts by name");
     for (const auto& [name, text] : prompts->items()) {
-      if (!text.is_string()) throw Error(path.string() + ": prompt \"" + name + "\" is " + shown(text) + ", not a text");
+      if (!text.is_string())
+        throw Error(path.string() + ": prompt \"" + name + "\" is " + shown(text) + ", not a text");
       metadata.prompts.push_back(std::make_unique<schema::PromptT>());
       metadata.prompts.back()->name = name;
       metadata.prompts.back()->text = text.get<std::string>();
@@ -182,7 +188,9 @@ void read_prompts(const fs::path& folder, schema::MetadataT& metadata) {
   metadata.default_prompt = config.text("default_prompt_name", "");
   bool known = metadata.default_prompt.empty();
   for (const auto& prompt : metadata.prompts) known = known || prompt->name == metadata.default_prompt;
-  if (!known) throw Error(path.string() + ": \"default_prompt_name\" is \"" + metadata.default_prompt + "\", which is not one of the prompts");
+  if (!known)
+    throw Error(path.string() + ": \"default_prompt_name\" is \"" + metadata.default_prompt +
+                "\", which is not one of the prompts");
   config.finish();
 }
 

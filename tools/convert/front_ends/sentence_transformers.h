@@ -9,7 +9,7 @@ namespace heed::tools {
 
 // One step of modules.json.
 struct Module {
-  std::string type;              // "Transformer", "Pooling", ...
+  std::string type;  // "Transformer", "Pooling", ...
   std::filesystem::path folder;
 };
 
