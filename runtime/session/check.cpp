@@ -31,6 +31,7 @@ extern "C" heed_status heed_open(const void* bytes, uint64_t size, uint32_t flag
   if (heed_status s = open_file(bytes, size, flags, &opened, report.get())) return report.done(s);
   heed_limits limits;
   heed_default_limits(&opened, &limits);
+  limits.max_rows = 1;  // shapes are what is asked about here; memory is heed_required_bytes' matter
   for (uint32_t i = 0; i < root(opened).graphs()->size(); ++i) {
     GraphRoom room;
     if (heed_status s = lay_out(opened, i, limits, {}, &room, report.get())) return report.done(s);

@@ -83,13 +83,25 @@ heed_status check_block(const void* block, uint64_t bytes, uint64_t needed, heed
   return HEED_OK;
 }
 
+// Differs between any two plans that are not the same in everything that matters to a run.
+uint64_t make_stamp(const heed_session& session, const heed_limits& limits) {
+  Xxh64 hash(file_checksum(*session.model));
+  const uint64_t places[] = {reinterpret_cast<uintptr_t>(session.persistent),
+                             reinterpret_cast<uintptr_t>(session.transient),
+                             reinterpret_cast<uintptr_t>(session.model->bytes),
+                             reinterpret_cast<uintptr_t>(session.kernels)};
+  hash.update(places, sizeof places);
+  hash.update(&limits, sizeof limits);
+  return hash.digest();
+}
+
 // Writes the persistent part. Everything has been checked and measured, so the walk cannot fail again.
 void write_session(const heed_limits& limits, uint64_t transient_bytes, heed_session* session) {
   const heed_model& model = *session->model;
   const PersistentPart part = lay_out_persistent(model, limits);
   std::memset(session->persistent, 0, static_cast<size_t>(part.bytes));
   SessionHeader& header = *reinterpret_cast<SessionHeader*>(session->persistent);
-  header.stamp = session_stamp(*session, limits);
+  header.stamp = session->stamp = make_stamp(*session, limits);
   header.limits = limits;
   header.transient_units = static_cast<uint32_t>(transient_bytes / kAlignment);
   std::memcpy(header.values_at, part.values_at, sizeof header.values_at);
@@ -135,15 +147,9 @@ PersistentPart lay_out_persistent(const heed_model& model, const heed_limits& li
   return part;
 }
 
-uint64_t session_stamp(const heed_session& session, const heed_limits& limits) {
-  Xxh64 hash(file_checksum(*session.model));
-  const uint64_t places[] = {reinterpret_cast<uintptr_t>(session.persistent),
-                             reinterpret_cast<uintptr_t>(session.transient),
-                             reinterpret_cast<uintptr_t>(session.model->bytes),
-                             reinterpret_cast<uintptr_t>(session.kernels)};
-  hash.update(places, sizeof places);
-  hash.update(&limits, sizeof limits);
-  return hash.digest();
+bool is_planned(const heed_session* session) {
+  if (session == nullptr || session->model == nullptr || session->persistent == nullptr) return false;
+  return reinterpret_cast<const SessionHeader*>(session->persistent)->stamp == session->stamp;
 }
 
 }  // namespace heed
@@ -175,7 +181,7 @@ extern "C" heed_status heed_plan_split(const heed_model* model, const heed_limit
   }
   const Kernels* kernels = find_kernels(platform ? platform->isa : nullptr);
   if (kernels == nullptr) return report.done(refuse(report.get(), HEED_ISA, "isa"));
-  *session = {model, static_cast<uint8_t*>(persistent), static_cast<uint8_t*>(transient), platform, kernels, -1};
+  *session = {model, static_cast<uint8_t*>(persistent), static_cast<uint8_t*>(transient), platform, kernels, 0, -1};
   write_session(*limits, memory.transient_bytes, session);
   return report.done(HEED_OK);
 }

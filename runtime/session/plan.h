@@ -63,9 +63,6 @@ struct SessionView {
   }
 };
 
-// What a session's stamp has to be; another session planned into the same arena leaves another one.
-uint64_t session_stamp(const heed_session& session, const heed_limits& limits);
-
 // Whether the session was planned, and no other one has taken its arena since.
 bool is_planned(const heed_session* session);
 

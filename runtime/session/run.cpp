@@ -62,12 +62,6 @@ SessionView view_of(const heed_session& session) {
 
 }  // namespace
 
-bool is_planned(const heed_session* session) {
-  if (session == nullptr || session->model == nullptr || session->persistent == nullptr) return false;
-  const SessionHeader& header = *reinterpret_cast<const SessionHeader*>(session->persistent);
-  return header.stamp == session_stamp(*session, header.limits);
-}
-
 }  // namespace heed
 
 using namespace heed;

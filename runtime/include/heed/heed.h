@@ -168,6 +168,7 @@ typedef struct heed_session {
   uint8_t* transient;
   const heed_platform* platform;
   const void* kernels;
+  uint64_t stamp; /* also in the arena, until another session is planned into it */
   int32_t graph;  /* of the last run, or -1 */
 } heed_session;
 
