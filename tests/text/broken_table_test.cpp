@@ -89,7 +89,7 @@ TEST_CASE("Random numbers anywhere in a tokenizer's vectors give a status or tok
   const schema::TokenizerT good = sound();
   std::mt19937 random(1);
   int succeeded = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     schema::TokenizerT tokenizer = good;
     const auto number = [&] { return random() % 2 ? random() : random() % 64; };
     std::vector<uint32_t>* const vectors[] = {&tokenizer.piece_ends, &tokenizer.slots, &tokenizer.runs, &tokenizer.entries,
@@ -104,7 +104,7 @@ TEST_CASE("Random numbers anywhere in a tokenizer's vectors give a status or tok
     if (random() % 7 == 0) tokenizer.replacements.clear();
     succeeded += status_of(tokenizer) == HEED_OK;
   }
-  CHECK(succeeded > 10000);
+  CHECK(succeeded > 1500);
 }
 
 TEST_CASE("Replacements of the longest allowed length are taken, longer ones count as nothing") {

@@ -128,6 +128,26 @@ TEST_CASE("Anything in tokenizer.json that heed does not do is refused by name")
   CHECK_THAT(refusal("/added_tokens/0/sticky", true), Contains("\"sticky\""));
 }
 
+TEST_CASE("TOK-15 No flag of a special token makes a control token of text, and other added tokens are refused by name") {
+  const std::string text = "cafe [SEP] cafe[SEP]";
+  const std::string plain = shown(tokenize(TextModel(converted(sound())), text));
+  CHECK(plain == "2:0:0 4:0:4 1:5:6 1:6:9 1:9:10 4:11:15 1:15:16 1:16:19 1:19:20 3:20:20");
+  for (const char* flag : {"lstrip", "rstrip", "single_word", "normalized"}) {
+    Json json = sound();
+    json["added_tokens"][3][flag] = true;
+    const schema::TokenizerT tokenizer = converted(json);
+    CHECK(shown(tokenize(TextModel(tokenizer), text)) == plain);
+    const schema::AddedTokenT& token = *tokenizer.added[3];  // kept for who asks for control tokens
+    CHECK(token.text == "[SEP]");
+    CHECK(token.lstrip + token.rstrip + token.single_word + token.normalized == 1);
+  }
+  Json json = sound();
+  json["added_tokens"].push_back(added(9, "[NEW]"));
+  CHECK(converted(json).vocabulary == 10);
+  json["added_tokens"][4]["special"] = false;
+  CHECK_THAT(refusal(json), Catch::Contains("'[NEW]' is not a special one"));
+}
+
 TEST_CASE("TOK-22 A vocabulary with holes, with one id twice or without its unknown token is refused") {
   using Catch::Contains;
   CHECK_THAT(refusal("/model/vocab/cafe", 9), Contains("has id 9"));

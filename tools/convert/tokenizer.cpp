@@ -79,7 +79,12 @@ void check_ids(const WordPieceSpec& spec) {
   };
   for (const uint32_t id : spec.prefix) check(id, "what leads a text");
   for (const uint32_t id : spec.suffix) check(id, "what follows a text");
-  for (const schema::AddedTokenT& token : spec.added) check(token.id, "added token '" + token.text + "'");
+  for (const schema::AddedTokenT& token : spec.added) {
+    check(token.id, "added token '" + token.text + "'");
+    if (token.special) continue;  // text is never read as a special token, so its flags decide nothing
+    throw Error(spec.where + ": added token '" + token.text + "' is not a special one, so it is looked for inside texts, " +
+                "which heed does not do. Remove it from the file if texts do not need it");
+  }
   if (spec.prefix.size() + spec.suffix.size() > kMaxSpecialTokens) {
     throw Error(spec.where + ": more than " + std::to_string(kMaxSpecialTokens) + " special tokens around a text");
   }
