@@ -87,11 +87,6 @@ template <class L>
 }
 
 template <class L>
-struct TileState {
-  float top, total;
-};
-
-template <class L>
 [[gnu::always_inline]] inline void store_weights(uint8_t* weights, uint32_t j, typename L::F e) {
   L::store_weights(weights + j, L::nearest(e * L::set(127.0f)));
 }
@@ -100,73 +95,76 @@ template <class L>
   Whole<L>{}.store(weights + j, e);
 }
 
-// Exponentials of a row against its greatest logit, as weights, and their sum. (Kept out of the way of the common case.)
-template <class L, bool kInt8, class Weight>
-[[gnu::noinline]] TileState<L> softmax_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& columns, uint32_t r,
-                                              Weight* weights) {
-  using F = typename L::F;
-  constexpr uint32_t k = L::kLanes;
-  const TileRow<L, kInt8> row(tile, columns, r);
-  const uint32_t keys = row.keys.keys;
-  const F hidden = L::set(-One<L>::infinity());
-  alignas(64) float u[kKeyTile];
-  F tops = hidden;
-  for (uint32_t j = 0; j < keys; j += k) {
-    const F x = row.masked(j);
+// Logits of a row to u; returns the greatest.
+template <class L, bool kInt8>
+[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, float* u) {
+  auto tops = L::set(-One<L>::infinity());
+#pragma GCC unroll 4
+  for (uint32_t j = 0; j < kKeyTile; j += L::kLanes) {
+    const auto x = row.with_value(row.logits(j), j);
     tops = L::max(x, tops);
     L::store(u + j, x);
   }
-  const float top = L::fold_max(tops);
-  const F base = finite_base<L>(top);
+  return L::fold_max(tops);
+}
+
+// Exponentials of a row's logits against the greatest, as weights; returns their sum.
+template <class L, bool kInt8, class Weight>
+[[gnu::always_inline]] inline float exponentials_whole(const TileKeys<L, kInt8>& keys, const float* u, float top, Weight* weights) {
+  using Chains = Several<L, 4>;
+  constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
   Sum<L> sum;
-  for (uint32_t block = 0; block < keys; block += kSumLanes) {
+  for (uint32_t j = 0; j < kKeyTile; j += Chains::kLanes) {
+    const auto e = exp2<Chains>(Chains::load(u + j) - finite_base<Chains>(top));
+    auto share = e;
+    if constexpr (kInt8) share = e * Chains::load(keys.value_inverse + j);
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; ++i) {
+      auto& lane = sum.lane[(kVectors > 4 ? j / k + i : i) % kVectors];
+      lane = lane + share.v[i];
+    }
+    if constexpr (kInt8) {
+      const auto w = Chains::nearest(e * Chains::set(127.0f));
+      L::store_weights(weights + j, w.v[0], w.v[1], w.v[2], w.v[3]);
+    } else {
+#pragma GCC unroll 4
+      for (uint32_t i = 0; i < 4; ++i) store_weights<L>(weights, j + i * k, e.v[i]);
+    }
+  }
+  return sum.total();
+}
+
+// The same two where not all of 64 keys are visible. (Not inlined, to be out of the way of the common case.)
+template <class L, bool kInt8>
+[[gnu::noinline]] float logits_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float* u) {
+  const TileRow<L, kInt8> row(tile, keys, r);
+  auto tops = L::set(-One<L>::infinity());
+  for (uint32_t j = 0; j < keys.keys; j += L::kLanes) {
+    const auto x = row.masked(j);
+    tops = L::max(x, tops);
+    L::store(u + j, x);
+  }
+  return L::fold_max(tops);
+}
+
+template <class L, bool kInt8, class Weight>
+[[gnu::noinline]] float exponentials_masked(const TileKeys<L, kInt8>& keys, const float* u, float top, Weight* weights) {
+  using F = typename L::F;
+  const F hidden = L::set(-One<L>::infinity()), base = finite_base<L>(top);
+  Sum<L> sum;
+  for (uint32_t block = 0; block < keys.keys; block += kSumLanes) {
+#pragma GCC unroll 2
     for (uint32_t v = 0; v < Sum<L>::kVectors; ++v) {
-      const uint32_t j = block + v * k;
+      const uint32_t j = block + v * L::kLanes;
       const F x = L::load(u + j), e = exp2<L>(x - base);
       F share = e;
       // What is hidden may have any inverse, a NaN too.
-      if constexpr (kInt8) share = L::select(x == hidden, L::set(0.0f), e * L::load(row.keys.value_inverse + j));
+      if constexpr (kInt8) share = L::select(x == hidden, L::set(0.0f), e * L::load(keys.value_inverse + j));
       sum.lane[v] = sum.lane[v] + share;
       store_weights<L>(weights, j, e);
     }
   }
-  return {top, sum.total()};
-}
-
-// The same where all 64 keys are visible.
-template <class L, bool kInt8, class Weight>
-[[gnu::always_inline]] inline TileState<L> softmax_whole(const TileRow<L, kInt8>& row, Weight* weights) {
-  using F = typename L::F;
-  constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
-  alignas(64) float u[kKeyTile];
-  F tops = L::set(-One<L>::infinity());
-#pragma GCC unroll 4
-  for (uint32_t j = 0; j < kKeyTile; j += k) {
-    const F x = row.with_value(row.logits(j), j);
-    tops = L::max(x, tops);
-    L::store(u + j, x);
-  }
-  const float top = L::fold_max(tops);
-  const F base = finite_base<L>(top);
-  Sum<L> sum;
-  for (uint32_t j = 0; j < kKeyTile; j += 4 * k) {
-    typename L::I w[4];
-#pragma GCC unroll 4
-    for (uint32_t i = 0; i < 4; ++i) {
-      const uint32_t at = j + i * k;
-      const F e = exp2<L>(L::load(u + at) - base);
-      F& lane = sum.lane[(kVectors > 4 ? at / k : i) % kVectors];
-      if constexpr (kInt8) {
-        lane = lane + e * L::load(row.keys.value_inverse + at);
-        w[i] = L::nearest(e * L::set(127.0f));
-      } else {
-        lane = lane + e;
-        store_weights<L>(weights, at, e);
-      }
-    }
-    if constexpr (kInt8) L::store_weights(weights + j, w[0], w[1], w[2], w[3]);
-  }
-  return {top, sum.total()};
+  return sum.total();
 }
 
 // Folds a tile's maxima and sums into the rows' own.
@@ -187,21 +185,28 @@ template <class L, class Args>
   });
 }
 
+// A row's exponentials wait for its maximum. So that the core has something else to do, all maxima of some rows are
+// found before the first exponential.
 template <class L, bool kInt8, class Args>
 [[gnu::always_inline]] inline void softmax_tile(const Args& args, float factor_scale) {
+  constexpr uint32_t kRows = 8;
   const ScoreTile tile = args.tile;
   const TileKeys<L, kInt8> keys(tile);
+  auto* const weights = args.weights;
+  alignas(64) float u[kRows][kKeyTile];
   float top[kMaxTileRows], total[kMaxTileRows];
-  for (uint32_t r = 0; r < tile.rows; ++r) {
-    auto* weights = args.weights + uint64_t{r} * kKeyTile;
-    TileState<L> state;
-    if (tile.begin[r] == 0 && tile.end[r] == kKeyTile && !tile.bias) {
-      state = softmax_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), weights);
-    } else {
-      state = softmax_masked<L, kInt8>(args.tile, keys, r, weights);
+  const auto whole = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == kKeyTile && !tile.bias; };
+  for (uint32_t first = 0; first < tile.rows; first += kRows) {
+    const uint32_t last = One<L>::least(first + kRows, tile.rows);
+    for (uint32_t r = first; r < last; ++r) {
+      top[r] = whole(r) ? logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), u[r - first])
+                        : logits_masked<L, kInt8>(args.tile, keys, r, u[r - first]);
     }
-    top[r] = state.top;
-    total[r] = state.total;
+    for (uint32_t r = first; r < last; ++r) {
+      auto* out = weights + uint64_t{r} * kKeyTile;
+      total[r] = whole(r) ? exponentials_whole<L, kInt8>(keys, u[r - first], top[r], out)
+                          : exponentials_masked<L, kInt8>(keys, u[r - first], top[r], out);
+    }
   }
   carry<L>(args, top, total, factor_scale);
 }

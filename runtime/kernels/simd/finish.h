@@ -32,46 +32,64 @@ struct ProductF32 {
   [[gnu::always_inline]] typename L::F at(uint32_t r, uint32_t c_stride) const { return L::load(c + uint64_t{r} * c_stride); }
 };
 
-// What follows the activation; decided outside the loops.
-enum class Extras : uint8_t { kNone, kResidual, kAny };
-
-// `outputs` is a multiple of the lanes.
-template <class L, class Product, ActivationFunction function, Extras extras>
-void finish_columns(const typename Product::Args& args, uint32_t outputs) {
+// y = product + bias, or that + residual. `outputs` is a multiple of the lanes.
+template <class L, class Product, bool kResidual>
+void finish_plain(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L>) {
   const Epilogue e = args.epilogue;
   const uint32_t rows = args.rows, c_stride = args.c_stride;
-  const Whole<L> whole;
   for (uint32_t o = 0; o < outputs; o += L::kLanes) {
     const Product product(args, o);
     const auto bias = e.bias ? L::load(e.bias + o) : L::set(0.0f);
     float* out = e.out + o;
-    const float* factor = e.factor + o;
-    const float* residual = e.residual + o;
+    const float* residual = kResidual ? e.residual + o : nullptr;
     for (uint32_t r = 0; r < rows; ++r) {
-      auto y = activation<L, function>(product.at(r, c_stride) + bias);
-      if constexpr (extras == Extras::kAny) {
-        if (e.factor) y = y * L::load(factor + r * e.factor_stride);
-        if (e.residual) y = y + L::load(residual + r * e.residual_stride);
+      auto y = product.at(r, c_stride) + bias;
+      if constexpr (kResidual) y = y + L::load(residual + r * e.residual_stride);
+      Whole<L>{}.store(out + r * e.out_stride, y);
+    }
+  }
+}
+
+// The whole epilogue: the products of a block (a tile of multiply_i8 is one) are stored side by side, activated, and
+// taken through the rest.
+template <class L, class Product>
+void finish_activated(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L> activate) {
+  constexpr uint32_t k = L::kLanes, kRows = 16;
+  const Epilogue e = args.epilogue;
+  const uint32_t c_stride = args.c_stride;
+  alignas(64) float block[kActivationBlock];
+  for (uint32_t first = 0; first < args.rows; first += kRows) {
+    const uint32_t rows = One<L>::least(kRows, args.rows - first);
+    const uint32_t cols = kActivationBlock / rows / k * k;
+    for (uint32_t start = 0; start < outputs; start += cols) {
+      const uint32_t end = One<L>::least(start + cols, outputs);
+      float* next = block;
+      for (uint32_t o = start; o < end; o += k) {
+        const Product product(args, o);
+        const auto bias = e.bias ? L::load(e.bias + o) : L::set(0.0f);
+        for (uint32_t r = first; r < first + rows; ++r, next += k) L::store(next, product.at(r, c_stride) + bias);
       }
-      if constexpr (extras == Extras::kResidual) y = y + L::load(residual + r * e.residual_stride);
-      whole.store(out + r * e.out_stride, y);
+      if (activate) activate(block, static_cast<uint32_t>(next - block));
+      next = block;
+      for (uint32_t o = start; o < end; o += k) {
+        for (uint64_t r = first; r < first + rows; ++r, next += k) {
+          auto y = L::load(next);
+          if (e.factor) y = y * L::load(e.factor + r * e.factor_stride + o);
+          if (e.residual) y = y + L::load(e.residual + r * e.residual_stride + o);
+          Whole<L>{}.store(e.out + r * e.out_stride + o, y);
+        }
+      }
     }
   }
 }
 
 template <class L, class Product>
-using FinishColumns = void (*)(const typename Product::Args& args, uint32_t outputs);
+using FinishColumns = void (*)(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L> activate);
 
 template <class L, class Product>
 FinishColumns<L, Product> finish_columns_for(const Epilogue& e) {
-  if (e.activation == ActivationFunction::kNone && e.residual && !e.factor) {
-    return finish_columns<L, Product, ActivationFunction::kNone, Extras::kResidual>;
-  }
-  return with_activation<L>(e.activation, [&](auto function) -> FinishColumns<L, Product> {
-    constexpr ActivationFunction kFunction = decltype(function)::value;
-    if (e.residual || e.factor) return finish_columns<L, Product, kFunction, Extras::kAny>;
-    return finish_columns<L, Product, kFunction, Extras::kNone>;
-  });
+  if (e.activation != ActivationFunction::kNone || e.factor) return finish_activated<L, Product>;
+  return e.residual ? finish_plain<L, Product, true> : finish_plain<L, Product, false>;
 }
 
 // One row of fewer outputs than lanes, beside copies of what is read: nothing past its end is touched.
@@ -109,7 +127,8 @@ template <class L, class Product>
 void finish(const typename Product::Args& args) {
   const uint32_t outputs = args.outputs, whole = outputs - outputs % L::kLanes;
   const FinishColumns<L, Product> columns = finish_columns_for<L, Product>(args.epilogue);
-  columns(args, whole);
+  const ActivateBlock<L> activate = activate_block_for<L>(args.epilogue.activation);
+  columns(args, whole, activate);
   for (uint32_t r = 0; whole < outputs && r < args.rows; ++r) {
     FinishRest<L> rest;
     auto one = args;
@@ -117,7 +136,7 @@ void finish(const typename Product::Args& args) {
     one.rows = 1;
     one.epilogue = rest.row(args.epilogue, r, whole, outputs - whole);
     rest.row(one, r, whole, outputs - whole);
-    columns(one, L::kLanes);
+    columns(one, L::kLanes, activate);
     std::memcpy(args.epilogue.out + r * args.epilogue.out_stride + whole, rest.out, (outputs - whole) * sizeof(float));
   }
 }

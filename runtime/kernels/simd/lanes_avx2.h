@@ -10,6 +10,7 @@ namespace heed::simd {
 struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static constexpr uint32_t kProductRows = 4;
   static constexpr uint32_t kProductPanels = 1;
+  static constexpr uint32_t kChains = 4;
 
   static __m256i first(uint32_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -5,6 +5,7 @@
 // it the one NaN). Errors are those of the code as executed, in float, against the exact function.
 #pragma once
 #include "kernels/simd/lanes.h"
+#include "kernels/simd/lanes_several.h"
 
 namespace heed::simd {
 
@@ -105,25 +106,36 @@ template <class L, ActivationFunction function>
   return x;
 }
 
-// visit(std::integral_constant-like value) for the function that is only known at run time.
-template <ActivationFunction function>
-struct ActivationIs {
-  static constexpr ActivationFunction value = function;
-};
+// Activates `count` floats of a block in place, a multiple of the lanes. What it leaves is not yet storable.
+constexpr uint32_t kActivationBlock = kTileElems;
 
-template <class L, class Visit>
-auto with_activation(ActivationFunction function, Visit visit) {
+template <class L>
+using ActivateBlock = void (*)(float* block, uint32_t count);
+
+template <class L, ActivationFunction function>
+void activate_block(float* block, uint32_t count) {
+  using Chains = Several<L, L::kChains>;
+  static_assert(kActivationBlock % Chains::kLanes == 0);
+  for (; count % Chains::kLanes != 0; count += L::kLanes) L::store(block + count, L::set(0.0f));
+  for (uint32_t i = 0; i < count; i += Chains::kLanes) {
+    Chains::store(block + i, activation<Chains, function>(Chains::load(block + i)));
+  }
+}
+
+// Null for none.
+template <class L>
+ActivateBlock<L> activate_block_for(ActivationFunction function) {
   using A = ActivationFunction;
   switch (function) {
-    case A::kRelu: return visit(ActivationIs<A::kRelu>{});
-    case A::kGelu: return visit(ActivationIs<A::kGelu>{});
-    case A::kGeluTanh: return visit(ActivationIs<A::kGeluTanh>{});
-    case A::kSilu: return visit(ActivationIs<A::kSilu>{});
-    case A::kTanh: return visit(ActivationIs<A::kTanh>{});
-    case A::kSigmoid: return visit(ActivationIs<A::kSigmoid>{});
+    case A::kRelu: return activate_block<L, A::kRelu>;
+    case A::kGelu: return activate_block<L, A::kGelu>;
+    case A::kGeluTanh: return activate_block<L, A::kGeluTanh>;
+    case A::kSilu: return activate_block<L, A::kSilu>;
+    case A::kTanh: return activate_block<L, A::kTanh>;
+    case A::kSigmoid: return activate_block<L, A::kSigmoid>;
     case A::kNone: break;
   }
-  return visit(ActivationIs<A::kNone>{});
+  return nullptr;
 }
 
 }  // namespace heed::simd

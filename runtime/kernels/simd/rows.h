@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/simd/math.h"
+#include "quant/panel.h"
 
 namespace heed::simd {
 
 template <class L>
 void activate(const Activate& args) {
-  const float* in = args.in;
-  float* out = args.out;
-  const uint64_t count = args.count;
-  with_activation<L>(args.function, [&](auto function) {
-    each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
-      lanes.store(out + i, activation<L, decltype(function)::value>(lanes.load(in + i)));
-    });
-  });
+  const ActivateBlock<L> activate_block = activate_block_for<L>(args.function);
+  alignas(64) float block[kActivationBlock];
+  for (uint64_t first = 0; first < args.count; first += kActivationBlock) {
+    const float* in = args.in + first;
+    float* out = args.out + first;
+    const uint64_t count = args.count - first < kActivationBlock ? args.count - first : kActivationBlock;
+    each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] { L::store(block + i, lanes.load(in + i)); });
+    if (activate_block) activate_block(block, static_cast<uint32_t>(round_up(count, L::kLanes)));
+    each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] { lanes.store(out + i, L::load(block + i)); });
+  }
 }
 
 template <class L>
