@@ -135,12 +135,6 @@ uint64_t element_count(const Header& header, const std::string& path) {
 
 }  // namespace
 
-std::string shape_text(const std::vector<uint64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 NpyArray read_npy(const std::filesystem::path& path) {
   const MappedFile file(path);
   const std::string name = path.string();

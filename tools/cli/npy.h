@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convert/source_tensor.h"
 #include "files.h"
 
 namespace heed::tools {
@@ -19,8 +20,6 @@ struct NpyArray {
 
   uint64_t count() const { return is_integer ? integers.size() : floats.size(); }
 };
-
-std::string shape_text(const std::vector<uint64_t>& shape);
 
 // Throws Error for anything but a little-endian C-order array of f4, f8, i4 or i8 whose file has exactly its size.
 NpyArray read_npy(const std::filesystem::path& path);
