@@ -77,6 +77,31 @@ TEST_CASE("a graph folder runs as its formulas say") {
   }
 }
 
+TEST_CASE("QNT-15: one channel far above the rest leaves an int8 layer's output right") {
+  Trial trial;
+  trial.graph =
+      R"({"graphs": [{"name": "main", "values": 2, "inputs": [{"name": "x", "value": 0, "features": 64, "max_rows": 1}],
+    "outputs": [{"name": "y", "value": 1}], "nodes": [{"op": "Linear", "name": "n", "inputs": [0], "outputs": [1], "weight": 0}]}],
+    "weights": [{"name": "w"}]})";
+  std::vector<float> weight(64 * 64);
+  std::vector<float> x(64);
+  for (size_t i = 0; i < weight.size(); ++i) weight[i] = static_cast<float>((i * 7919 + 13) % 2003) / 1001.5f - 1;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i == 20 ? 60.0f : i % 3 ? 0.1f : -0.1f;
+  trial.tensors = {f32_tensor("w", {64, 64}, weight)};
+  trial.options.weights = "q8c";
+  trial.convert();
+  const std::vector<float> y = run_model(trial.options.output, {{"x", {}, x, 1}}).values;
+  double dot = 0, wanted_squares = 0, squares = 0;
+  for (size_t o = 0; o < 64; ++o) {
+    double wanted = 0;
+    for (size_t c = 0; c < 64; ++c) wanted += static_cast<double>(weight[o * 64 + c]) * x[c];
+    dot += wanted * y[o];
+    wanted_squares += wanted * wanted;
+    squares += static_cast<double>(y[o]) * y[o];
+  }
+  CHECK(dot / std::sqrt(wanted_squares * squares) > 0.999);
+}
+
 TEST_CASE("the user's format wins over the weight's own, which wins over q8c") {
   Trial trial;
   CHECK(trial.convert().layers.at(0).format == "q8c");

@@ -197,6 +197,6 @@ TEST_CASE("the reported error is the stored one, and a few large columns that cr
   CHECK(even.column_sqnr_db > 35);
   for (uint32_t r = 0; r < 48; ++r) one.values[r * 64 + 7] *= 300;
   const PackedWeight uneven = pack(one);
-  CHECK(uneven.sqnr_db > 35);
+  CHECK(uneven.sqnr_db > 30);
   CHECK(uneven.column_sqnr_db < 20);
 }

@@ -7,6 +7,8 @@
 
 #include "convert/evaluate.h"
 #include "convert/sample_texts.h"
+#include "error.h"
+#include "files.h"
 
 namespace heed::tools {
 namespace {
@@ -37,8 +39,16 @@ std::vector<float> column_maxima(const Spec& spec, const std::vector<int32_t>& g
 
 }  // namespace
 
-InputScales calibrate(Spec& spec, const fs::path& texts_path, ConvertReport& report) {
-  const std::vector<Values> sequences = tokenize_texts(spec, texts_path);
+InputScales calibrate(const Spec& spec, const fs::path& draft, const fs::path& texts, ConvertReport& report) {
+  const schema::GraphInputT& input = *spec.model.graphs.at(0)->inputs.at(0);
+  if (!spec.model.tokenizer || input.type != schema::ElementType::i32) {
+    throw Error("--calibrate: this model has no tokenizer, so it cannot read texts");
+  }
+  const MappedFile bytes(draft);
+  heed_model model;
+  if (heed_open(bytes.data(), bytes.size(), 0, &model, nullptr) != HEED_OK)
+    throw Error(draft.string() + ": was changed");
+  const std::vector<Values> sequences = tokenize_texts(model, *spec.model.metadata, texts);
   const Evaluator evaluator(spec);
   InputScales largest;
   const auto watch = [&](int32_t weight, const Values& input) {
@@ -46,8 +56,7 @@ InputScales calibrate(Spec& spec, const fs::path& texts_path, ConvertReport& rep
     for (size_t i = 0; i < input.data.size(); ++i)
       raise(maxima, static_cast<uint32_t>(i % input.features), input.data[i]);
   };
-  const std::string& input = spec.model.graphs.at(0)->inputs.at(0)->name;
-  for (const Values& tokens : sequences) evaluator.run({{input, tokens}}, watch);
+  for (const Values& tokens : sequences) evaluator.run({{input.name, tokens}}, watch);
 
   InputScales scales;
   for (const auto& node : spec.model.graphs.at(0)->nodes) {

@@ -73,6 +73,7 @@ void choose_formats(Spec& spec, std::optional<Format> asked) {
   }
   for (size_t i = 0; i < roles.size(); ++i) {
     schema::WeightT& weight = *spec.model.weights[i];
+    if (weight.rows == 0 || weight.cols == 0) throw Error(spec.weights[i].values.title() + " has no elements");
     const Format wanted = asked.value_or(spec.weights[i].format.value_or(Format::q8c));
     const bool small_table = roles[i] == Role::kTable && !tokens[i];
     weight.layout = roles[i] == Role::kMatrix ? Layout::panel16 : Layout::rows;
@@ -185,7 +186,12 @@ ConvertReport convert(const ConvertOptions& options) {
   report.notes = spec.notes;
 
   InputScales input_scales;
-  if (!options.calibrate.empty()) input_scales = calibrate(spec, options.calibrate, report);
+  if (!options.calibrate.empty()) {
+    AtomicFile draft(options.output);  // never named: gone when this block ends
+    write_model(spec.model, pack_all(spec, {}), draft);
+    reopen(draft, spec.model, report);
+    input_scales = calibrate(spec, draft.temporary_path(), options.calibrate, report);
+  }
   const std::vector<PackedWeight> packed = pack_all(spec, input_scales);
   report_layers(spec, packed, report);
   fill_metadata(spec.model, report);

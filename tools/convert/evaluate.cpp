@@ -15,6 +15,12 @@ using schema::ActivationKind;
 using schema::NodeT;
 using schema::OpKind;
 
+constexpr uint32_t kRowsTogether = 8;
+
+void add_scaled(float factor, const float* __restrict in, uint32_t count, float* __restrict out) {
+  for (uint32_t i = 0; i < count; ++i) out[i] += factor * in[i];
+}
+
 float activate(ActivationKind kind, float x) {
   switch (kind) {
     case ActivationKind::none:
@@ -81,7 +87,6 @@ Values pool(const NodeT& node, const Values& in) {
   return out;
 }
 
-// out += x * y, element by element.
 template <class Op>
 Values combine(const Values& a, const Values& b, Op op) {
   Values out = a;
@@ -89,27 +94,34 @@ Values combine(const Values& a, const Values& b, Op op) {
   return out;
 }
 
-// One head of one sequence: out = softmax(q k^T * scale) v.
+// Where one head's part of a row begins.
 struct Head {
-  uint32_t query_begin, kv_begin, value_begin, out_begin;
+  uint32_t query, key, value, out;
 };
 
+// The keys that row r of q may see: [first, second).
+std::pair<int64_t, int64_t> visible_keys(const NodeT& node, const Values& q, const Values& k, uint32_t r) {
+  const int64_t place = r + (node.causal_top_left ? 0 : int64_t{k.rows} - q.rows);
+  int64_t end = k.rows;
+  if (node.causal) end = std::min(end, place + 1);
+  if (node.window_right >= 0) end = std::min(end, place + node.window_right + 1);
+  return {node.window_left >= 0 ? std::max<int64_t>(0, place - node.window_left) : 0, end};
+}
+
+// One head of one sequence: out = softmax(q k^T * scale) v.
 void attend(const NodeT& node, const Head& head, const Values& q, const Values& k, const Values& v, Values& out) {
   std::vector<float> scores(k.rows);
   for (uint32_t r = 0; r < q.rows; ++r) {
-    const float* query = q.row(r) + head.query_begin;
-    const uint32_t keys = node.causal ? r + 1 : k.rows;
-    for (uint32_t j = 0; j < keys; ++j) {
-      const float* key = k.row(j) + head.kv_begin;
-      float dot = 0;
-      for (uint32_t d = 0; d < node.head_dim; ++d) dot += query[d] * key[d];
-      scores[j] = dot * node.scale;
+    const auto [begin, end] = visible_keys(node, q, k, r);
+    if (begin >= end) continue;  // nothing to attend to: zeros
+    for (int64_t j = begin; j < end; ++j) {
+      scores[j] = 0;
+      for (uint32_t d = 0; d < node.head_dim; ++d) scores[j] += q.row(r)[head.query + d] * k.row(j)[head.key + d];
+      scores[j] *= node.scale;
     }
-    softmax(scores.data(), keys);
-    for (uint32_t j = 0; j < keys; ++j) {
-      for (uint32_t d = 0; d < node.value_dim; ++d)
-        out.row(r)[head.out_begin + d] += scores[j] * v.row(j)[head.value_begin + d];
-    }
+    softmax(&scores[begin], static_cast<uint32_t>(end - begin));
+    for (int64_t j = begin; j < end; ++j)
+      add_scaled(scores[j], v.row(j) + head.value, node.value_dim, out.row(r) + head.out);
   }
 }
 
@@ -213,20 +225,21 @@ Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in)
   return out;
 }
 
-Values Evaluator::attention(const NodeT& node, const Values& in, const Watch& watch) const {
-  Values rows = in;
+Values Evaluator::attention(const NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const {
+  Values rows = *in.at(0);
   normalize(node, node.norm_in, rows);
+  const Values& source = in.size() > 1 ? *in[1] : rows;
   const Values q = multiply(node.query, rows, watch);
-  const Values k = multiply(node.key, rows, watch);
-  const Values v = multiply(node.value, rows, watch);
-  Values pooled{
-      in.rows, node.heads * node.value_dim, std::vector<float>(size_t{in.rows} * node.heads * node.value_dim), {}};
+  const Values k = multiply(node.key, source, watch);
+  const Values v = multiply(node.value, source, watch);
+  const uint32_t width = node.heads * node.value_dim;
+  Values pooled{q.rows, width, std::vector<float>(size_t{q.rows} * width), {}};
   for (uint32_t h = 0; h < node.heads; ++h) {
     const uint32_t kv = h / (node.heads / node.kv_heads);
     attend(node, {h * node.head_dim, kv * node.head_dim, kv * node.value_dim, h * node.value_dim}, q, k, v, pooled);
   }
   Values out = multiply(node.output, pooled, watch);
-  finish_block(node, in, out);
+  finish_block(node, *in[0], out);
   return out;
 }
 
@@ -257,13 +270,13 @@ Values Evaluator::multiply(int32_t id, const Values& in, const Watch& watch) con
   if (in.features != weight.cols) throw Error("weight '" + spec_.model.weights[id]->name + "' does not fit its input");
   if (watch) watch(id, in);
   Values out{in.rows, weight.rows, std::vector<float>(size_t{in.rows} * weight.rows), {}};
-  for (uint32_t r = 0; r < in.rows; ++r) {
-    float* y = out.row(r);
-    if (!weight.bias.empty()) std::copy(weight.bias.begin(), weight.bias.end(), y);
+  for (uint32_t r = 0; r < in.rows; ++r) std::copy(weight.bias.begin(), weight.bias.end(), out.row(r));
+  // Some rows at a time, so that a line of weights is read from near by.
+  for (uint32_t begin = 0; begin < in.rows; begin += kRowsTogether) {
+    const uint32_t end = std::min(begin + kRowsTogether, in.rows);
     for (uint32_t c = 0; c < weight.cols; ++c) {
-      const float x = in.row(r)[c];
       const float* w = &weight.values[size_t{c} * weight.rows];
-      for (uint32_t o = 0; o < weight.rows; ++o) y[o] += x * w[o];
+      for (uint32_t r = begin; r < end; ++r) add_scaled(in.row(r)[c], w, weight.rows, out.row(r));
     }
   }
   return out;

@@ -1,4 +1,5 @@
-// A plain float evaluation of a Spec, one sequence at a time: shows what goes into every layer.
+// A plain float evaluation of a Spec whose file the runtime has found sound, one sequence at a time: shows what goes
+// into every layer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -17,8 +18,8 @@ struct Values {
   std::vector<float> data;
   std::vector<int32_t> ids;
 
-  float* row(uint32_t r) { return &data[size_t{r} * features]; }
-  const float* row(uint32_t r) const { return &data[size_t{r} * features]; }
+  float* row(size_t r) { return data.data() + r * features; }
+  const float* row(size_t r) const { return data.data() + r * features; }
 };
 
 class Evaluator {
@@ -42,7 +43,7 @@ class Evaluator {
 
   Values evaluate(const schema::NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const;
   Values embed(const schema::NodeT& node, const std::vector<const Values*>& in) const;
-  Values attention(const schema::NodeT& node, const Values& in, const Watch& watch) const;
+  Values attention(const schema::NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const;
   Values feed_forward(const schema::NodeT& node, const Values& in, const Watch& watch) const;
   Values multiply(int32_t weight, const Values& in, const Watch& watch) const;
   void normalize(const schema::NodeT& node, int32_t norm, Values& values) const;

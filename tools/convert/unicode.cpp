@@ -129,6 +129,8 @@ CharacterKind kind_of_word_character(uint32_t c) {
 
 Rule rule_of(uint32_t c, const NormalizerOptions& options) {
   if (is_surrogate(c)) return {};  // never decoded
+  const bool alone = options.handle_chinese_chars && is_chinese(c);
+  if (!exists_since(c, kLowerCaseVersion)) return {alone ? CharacterKind::alone : CharacterKind::letter, {}};
   if (options.clean_text && (c == 0 || c == kReplacementCharacter || is_control(c))) return {CharacterKind::removed, {}};
   Rule rule;
   rule.characters = normalized(c, options);
@@ -136,7 +138,7 @@ Rule rule_of(uint32_t c, const NormalizerOptions& options) {
   rule.kind = kind_of_word_character(rule.characters[0]);
   const bool same = std::all_of(rule.characters.begin(), rule.characters.end(),
                                 [&](uint32_t one) { return kind_of_word_character(one) == rule.kind; });
-  if (options.handle_chinese_chars && is_chinese(c)) rule.kind = CharacterKind::alone;
+  if (alone) rule.kind = CharacterKind::alone;
   // An entry has one kind, and what is alone is one character. No code point asks for more.
   if (!same || (rule.kind == CharacterKind::alone && rule.characters.size() != 1)) {
     throw Error("Unicode data of ICU: code point " + std::to_string(c) + " becomes more than one word");
@@ -224,12 +226,13 @@ void build_normalizer(const NormalizerOptions& options, const std::set<uint32_t>
   std::vector<Rule> rules(kCodePoints);
   for (uint32_t c = 0; c < kCodePoints; ++c) {
     rules[c] = rule_of(c, options);
-    if (alphabet && makes_no_difference(c, rules[c], *alphabet)) rules[c].characters.clear();
+    if (alphabet && !rules[c].characters.empty() && makes_no_difference(c, rules[c], *alphabet)) rules[c].characters.clear();
   }
   Packer packer(rules, out);
   uint32_t last = 0;
   for (uint32_t c = 0; c < kCodePoints; ++c) {
-    const uint32_t index = packer.index(c, rules[c]);
+    const bool as_before = c > 0 && rules[c].characters.empty() && rules[c - 1].characters.empty() && rules[c].kind == rules[c - 1].kind;
+    const uint32_t index = as_before ? last : packer.index(c, rules[c]);
     if (c < kDirect) {
       out.direct.push_back(static_cast<uint16_t>(index));
     } else if (c == kDirect || index != last) {

@@ -53,8 +53,7 @@ void place_weights(schema::ModelT& model, const std::vector<PackedWeight>& weigh
   model.weight_region_bytes = end;
 }
 
-}  // namespace
-
+// The file up to its weight region.
 std::vector<uint8_t> file_head(schema::ModelT& model) {
   model.version = kFormatVersion;
   flatbuffers::FlatBufferBuilder builder(1 << 20);
@@ -70,6 +69,8 @@ std::vector<uint8_t> file_head(schema::ModelT& model) {
   std::memcpy(head.data() + size, &sum, sizeof(sum));
   return head;
 }
+
+}  // namespace
 
 void write_model(schema::ModelT& model, const std::vector<PackedWeight>& weights, AtomicFile& file) {
   place_weights(model, weights);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convert/support/tiny_bert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -158,10 +159,11 @@ Matrix TinyBert::attend(const Matrix& q, const Matrix& k, const Matrix& v) const
       std::vector<double> weights(k.size());
       double sum = 0;
       for (size_t j = 0; j < k.size(); ++j) {
-        double dot = 0;
-        for (uint32_t d = h * width; d < (h + 1) * width; ++d) dot += q[r][d] * k[j][d];
-        sum += weights[j] = std::exp(dot / std::sqrt(static_cast<double>(width)));
+        for (uint32_t d = h * width; d < (h + 1) * width; ++d) weights[j] += q[r][d] * k[j][d];
+        weights[j] /= std::sqrt(static_cast<double>(width));
       }
+      const double largest = *std::max_element(weights.begin(), weights.end());
+      for (double& weight : weights) sum += weight = std::exp(weight - largest);
       for (size_t j = 0; j < k.size(); ++j) {
         for (uint32_t d = h * width; d < (h + 1) * width; ++d) out[r][d] += weights[j] / sum * v[j][d];
       }

@@ -120,15 +120,16 @@ class Builder {
   }
 
   int32_t linear(const std::string& name, uint32_t rows, uint32_t cols) {
-    return graph_.matrix(checkpoint_.take(prefix_ + name + ".weight", {rows, cols}, where_),
-                         checkpoint_.take(prefix_ + name + ".bias", {rows}, where_));
+    const SourceTensor values = checkpoint_.take(prefix_ + name + ".weight", {rows, cols}, where_);
+    return graph_.matrix(values, checkpoint_.take(prefix_ + name + ".bias", {rows}, where_));
   }
 
   // Checkpoints from before PyTorch call a norm's gain and shift gamma and beta.
   int32_t norm(const std::string& name) {
     const bool old = checkpoint_.has(prefix_ + name + ".gamma");
-    return graph_.norm(checkpoint_.take(prefix_ + name + (old ? ".gamma" : ".weight"), {sizes_.features}, where_),
-                       checkpoint_.take(prefix_ + name + (old ? ".beta" : ".bias"), {sizes_.features}, where_));
+    const SourceTensor gain =
+        checkpoint_.take(prefix_ + name + (old ? ".gamma" : ".weight"), {sizes_.features}, where_);
+    return graph_.norm(gain, checkpoint_.take(prefix_ + name + (old ? ".beta" : ".bias"), {sizes_.features}, where_));
   }
 
   const Names& names_;
