@@ -245,8 +245,10 @@ typedef struct heed_token {
 } heed_token;
 
 /* Splits `text` (any bytes; invalid UTF-8 counts as U+FFFD) into tokens, special ones included, cut to `max_tokens`
- * (0: the model's own truncation) as sentence-transformers does it. `count` always gets the full number needed;
- * HEED_BUFFER_TOO_SMALL writes nothing else. HEED_NO_TOKENIZER, HEED_TOO_LONG (over 2^31 bytes). No heap. */
+ * (0: the model's own truncation) as sentence-transformers does it. Special tokens always stay: fewer max_tokens than
+ * those are HEED_INVALID_ARGUMENT. Their spelling inside `text` ("[SEP]") is plain text. `count` always gets the full
+ * number needed; HEED_BUFFER_TOO_SMALL writes nothing else. Room for max_tokens spares a second pass over the text.
+ * HEED_NO_TOKENIZER, HEED_UNSUPPORTED, HEED_CORRUPT, HEED_TOO_LONG (over 2^31 bytes). No heap. */
 heed_status heed_tokenize(const heed_model* model, const char* text, uint64_t bytes, uint32_t max_tokens,
                           heed_token* tokens, uint32_t capacity, uint32_t* count);
 /* The bytes of a token's piece as the vocabulary spells it; NULL for an id outside it. Not zero-terminated. */
