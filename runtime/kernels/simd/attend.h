@@ -29,7 +29,7 @@ struct TileKeys {
       scale = whole(tile.key_scale, tile.keys, copies[0]);
       value_log2 = whole(tile.value_log2, tile.keys, copies[1]);
       value_inverse = whole(tile.value_inverse, tile.keys, copies[2]);
-      each_vector<L>(tile.keys, [&](auto lanes, uint64_t j) [[gnu::always_inline]] {
+      each_vector<L>(tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
         L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
       });
     }
@@ -171,7 +171,7 @@ template <class L, bool kInt8, class Weight>
 template <class L, class Args>
 [[gnu::always_inline]] inline void carry(const Args& args, const float* top, const float* total, float factor_scale) {
   using F = typename L::F;
-  each_vector<L>(args.tile.rows, [&](auto lanes, uint64_t r) [[gnu::always_inline]] {
+  each_vector<L>(args.tile.rows, [&](auto lanes, uint64_t r) __attribute__((always_inline)) {
     const F none = L::set(-One<L>::infinity());
     const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
     const F new_max = L::max(tile_max, old_max);
@@ -240,7 +240,7 @@ template <class L, class Args>
     const auto* pooled = args.pooled + uint64_t{r} * args.pooled_stride;
     float* acc = args.acc + r * args.acc_stride;
     const auto decay = L::set(args.decay[r]), factor = L::set(args.factor[r]), zero = L::set(0.0f);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
       const auto old = L::select(decay == zero, zero, lanes.load(acc + c) * decay);
       lanes.store(acc + c, old + pooled_as_float<L>(pooled + c, lanes) * factor);
     });
@@ -286,7 +286,7 @@ void divide_rows(const DivideRows& args) {
   for (uint32_t r = 0; r < args.rows; ++r) {
     float* x = args.x + r * args.stride;
     const auto divisor = L::set(args.divisor[r]), zero = L::set(0.0f);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
       lanes.store(x + c, L::select(divisor == zero, zero, L::divide(lanes.load(x + c), divisor)));
     });
   }

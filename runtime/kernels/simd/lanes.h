@@ -156,7 +156,7 @@ template <class L, uint32_t kRows, class Term>
 
 template <class L, class Term>
 [[gnu::always_inline]] inline float sum_row(uint32_t n, Term term) {
-  return sum_rows<L, 1>(n, [&](auto lanes, uint32_t, uint32_t i) [[gnu::always_inline]] { return term(lanes, i); }).of[0];
+  return sum_rows<L, 1>(n, [&](auto lanes, uint32_t, uint32_t i) __attribute__((always_inline)) { return term(lanes, i); }).of[0];
 }
 
 }  // namespace heed::simd

@@ -17,9 +17,9 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static I load_part(const int32_t* p, uint32_t count) { return I(_mm512_maskz_loadu_epi32(first(count), p)); }
   static void store_part(float* p, F v, uint32_t count) { _mm512_mask_storeu_ps(p, first(count), v); }
   static M lanes_between(int32_t lo, int32_t hi) {
-    const uint32_t from = lo <= 0 ? 0 : lo >= 16 ? 16 : static_cast<uint32_t>(lo);
-    const uint32_t to = hi <= 0 ? 0 : hi >= 16 ? 16 : static_cast<uint32_t>(hi);
-    return M(static_cast<__mmask16>(first(to) & ~first(from)));
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __mmask16 from = _mm512_cmpge_epi32_mask(lane, _mm512_set1_epi32(lo));
+    return M(_mm512_mask_cmplt_epi32_mask(from, lane, _mm512_set1_epi32(hi)));
   }
 
   static F min(F a, F b) { return F(_mm512_min_ps(a, b)); }

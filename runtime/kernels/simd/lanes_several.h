@@ -31,7 +31,7 @@ struct Several {
   }
   template <class V, class Operation, size_t... i, class... Args>
   [[gnu::always_inline]] static Of<V> each_of(Operation operation, std::index_sequence<i...>, const Args&... args) {
-    const auto one = [&](auto index) [[gnu::always_inline]] { return operation(args.v[index()]...); };
+    const auto one = [&](auto index) __attribute__((always_inline)) { return operation(args.v[index()]...); };
     return {{one(std::integral_constant<size_t, i>{})...}};
   }
 

@@ -7,39 +7,62 @@
 
 namespace heed::simd {
 
-// One key into its slot: 4 bytes of each group together, groups 64 bytes apart. Returns the sum of its bytes.
+// 16 features of a key, or `count` and zeros, to bytes: 4 of each group together, groups 64 bytes apart.
+template <class L, class Load>
+[[gnu::always_inline]] inline typename L::I pack_features(uint32_t count, float inverse, int8_t* slot, Load load) {
+  alignas(16) uint8_t bytes[kPanelRows];
+  auto sum = L::set(int32_t{0});
+#pragma GCC unroll 2
+  for (uint32_t i = 0; i < kPanelRows; i += L::kLanes) {
+    const auto q = symmetric<L>(load(i), inverse);
+    sum = sum + q;
+    L::store_bytes(bytes + i, 0, q);
+  }
+  for (uint32_t i = 0; i < count; i += kGroupCols) std::memcpy(slot + i * kPanelRows, bytes + i, kGroupCols);
+  return sum;
+}
+
+// One key into its slot. Returns the sum of its bytes.
 template <class L>
 [[gnu::always_inline]] inline int32_t pack_key(const float* in, uint32_t head_dim, float inverse, int8_t* slot) {
-  constexpr uint32_t k = L::kLanes, kWords = kPanelRows / kGroupCols;
-  auto sum = L::set(int32_t{0});
-  for (uint32_t c = 0; c < head_dim; c += kPanelRows) {
-    alignas(16) uint8_t bytes[kPanelRows] = {};
-    const uint32_t count = One<L>::least(kPanelRows, head_dim - c);
-    each_vector<L>(count, [&](auto lanes, uint64_t i) [[gnu::always_inline]] {
-      const auto q = symmetric<L>(lanes.load(in + c + i), inverse);
-      sum = sum + q;
-      L::store_bytes(bytes + i, 0, q);
-    });
-    int8_t* group = slot + uint64_t{c} * kPanelRows;
-    for (uint32_t w = 0; w < kWords && w * kGroupCols < count; ++w) {
-      std::memcpy(group + w * (kPanelRows * kGroupCols), bytes + w * kGroupCols, kGroupCols);
-    }
+  if (inverse == 0.0f) {
+    const int32_t zeros = 0;
+    for (uint32_t c = 0; c < head_dim; c += kGroupCols) std::memcpy(slot + uint64_t{c} * kPanelRows, &zeros, kGroupCols);
+    return 0;
   }
-  static_assert(kPanelRows % k == 0);
+  auto sum = L::set(int32_t{0});
+  uint32_t c = 0;
+  for (; c + kPanelRows <= head_dim; c += kPanelRows) {
+    sum = sum + pack_features<L>(kPanelRows, inverse, slot + uint64_t{c} * kPanelRows,
+                                 [&](uint32_t i) __attribute__((always_inline)) { return L::load(in + c + i); });
+  }
+  if (c < head_dim) {
+    const uint32_t count = head_dim - c;
+    sum = sum + pack_features<L>(count, inverse, slot + uint64_t{c} * kPanelRows,
+                                 [&](uint32_t i) __attribute__((always_inline)) {
+                                   return L::load_part(in + c + i, i < count ? One<L>::least(L::kLanes, count - i) : 0);
+                                 });
+  }
   return L::fold_sum(sum);
 }
 
 template <class L>
 void pack_keys_i8(const PackKeysI8& args) {
+  const uint32_t head_dim = args.head_dim;
   for (uint32_t h = 0; h < args.heads; ++h) {
     int8_t* out = args.out + h * args.out_head_stride;
-    for (uint32_t r = 0; r < args.rows; ++r) {
-      const float* in = args.in + r * args.in_stride + uint64_t{h} * args.head_dim;
-      const uint64_t p = uint64_t{args.first} + r;
-      const SymmetricScale<L> s = symmetric_scale<L>(in, args.head_dim);
-      const int32_t sum = pack_key<L>(in, args.head_dim, s.inverse, out + panel_i8_index(p, 0, args.head_dim));
-      args.scale[h * args.slot_stride + p] = s.scale;
-      args.sum[h * args.slot_stride + p] = sum;
+    for (uint32_t first = 0; first < args.rows; first += kScaleBlock) {
+      const float* in = args.in + first * args.in_stride + uint64_t{h} * head_dim;
+      const uint32_t rows = One<L>::least(kScaleBlock, args.rows - first);
+      const uint64_t p = uint64_t{args.first} + first;
+      int32_t* sum = args.sum + h * args.slot_stride + p;
+      SymmetricScales<L> s;
+      for (uint32_t r = 0; r < rows; ++r) s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, head_dim);
+      s.find(rows, args.scale + h * args.slot_stride + p);
+      for (uint32_t r = 0; r < rows; ++r) {
+        int8_t* slot = out + panel_i8_index(p + r, 0, head_dim);
+        sum[r] = pack_key<L>(in + r * args.in_stride, head_dim, s.inverse[r], slot);
+      }
     }
   }
 }
@@ -53,6 +76,7 @@ template <class L, uint32_t kKeys>
     const uint32_t count = c < value_dim ? One<L>::least(k, value_dim - c) : 0;
     int8_t* words = group + c / kPanelRows * panel_bytes + c % kPanelRows * kGroupCols;
     typename L::I q[kKeys];
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < kKeys; ++i) {
       const float* x = in + i * in_stride + c;
       q[i] = symmetric<L>(count == k ? L::load(x) : L::load_part(x, count), inverse[i]);
@@ -66,46 +90,51 @@ template <class L, uint32_t kKeys>
       L::store(all, word);
       std::memcpy(words, all, sizeof all);
     } else {
-      uint8_t bytes[k];
-      L::store_bytes(bytes, 0, q[0]);
+      uint8_t bytes[k] = {};
+      if (inverse[0] != 0.0f) L::store_bytes(bytes, 0, q[0]);
       for (uint32_t i = 0; i < k; ++i) words[i * kGroupCols] = static_cast<int8_t>(bytes[i]);
     }
   }
 }
 
+// What attention wants of the values' scales: log2 and inverse.
+template <class L>
+[[gnu::always_inline]] inline void store_value_scales(const float* scale, uint32_t count, float* log2_out, float* inverse_out) {
+  each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+    const auto x = L::load(scale + i);
+    // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
+    const auto usable = x < L::set(1.0f / kLeastStored);
+    lanes.store(log2_out + i, L::select(usable, log2<L>(x), L::set(One<L>::nan())));
+    lanes.store(inverse_out + i, L::divide(L::set(1.0f), x));
+  });
+}
+
 template <class L>
 void pack_values_i8(const PackValuesI8& args) {
   for (uint32_t h = 0; h < args.heads; ++h) {
-    const float* in = args.in + uint64_t{h} * args.value_dim;
-    float* scale_log2 = args.scale_log2 + h * args.slot_stride + args.first;
-    float* scale_inverse = args.scale_inverse + h * args.slot_stride + args.first;
-    for (uint32_t r = 0; r < args.rows; ++r) {
-      const SymmetricScale<L> s = symmetric_scale<L>(in + r * args.in_stride, args.value_dim);
-      scale_log2[r] = s.scale;  // its logarithm below, for all at once
-      scale_inverse[r] = s.inverse;
-    }
-    for (uint32_t r = 0; r < args.rows;) {
-      const uint64_t p = uint64_t{args.first} + r;
+    for (uint32_t first = 0, rows; first < args.rows; first += rows) {
+      const float* in = args.in + first * args.in_stride + uint64_t{h} * args.value_dim;
+      const uint64_t p = uint64_t{args.first} + first, slot = h * args.slot_stride + p;
+      rows = One<L>::least(kScaleBlock - static_cast<uint32_t>(p % kScaleBlock), args.rows - first);
+      SymmetricScales<L> s;
+      alignas(64) float scale[kScaleBlock] = {};
+      for (uint32_t r = 0; r < rows; ++r) s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, args.value_dim);
+      s.find(rows, scale);
+      store_value_scales<L>(scale, rows, args.scale_log2 + slot, args.scale_inverse + slot);
+
+      // These keys share a tile, 64 being a multiple of the block.
       const uint64_t tile = p / kKeyTile * kKeyTile;
       const uint64_t panel_bytes = uint64_t{tile_keys(args.keys, tile)} * kPanelRows;
-      int8_t* group = args.out + h * args.out_head_stride + tile * round_up(args.value_dim, kPanelRows) +
-                      (p - tile) / kGroupCols * (kPanelRows * kGroupCols) + p % kGroupCols;
-      const float* row = in + r * args.in_stride;
-      if (p % kGroupCols == 0 && args.rows - r >= kGroupCols) {
-        pack_values<L, 4>(row, args.in_stride, args.value_dim, scale_inverse + r, group, panel_bytes);
-        r += 4;
-      } else {
-        pack_values<L, 1>(row, args.in_stride, args.value_dim, scale_inverse + r, group, panel_bytes);
-        r += 1;
+      int8_t* out = args.out + h * args.out_head_stride + tile * round_up(args.value_dim, kPanelRows);
+      for (uint32_t r = 0, keys; r < rows; r += keys) {
+        const uint64_t key = p + r - tile;
+        int8_t* group = out + key / kGroupCols * (kPanelRows * kGroupCols) + key % kGroupCols;
+        const float* row = in + r * args.in_stride;
+        keys = key % kGroupCols == 0 && rows - r >= kGroupCols && s.finite(r, kGroupCols) ? 4 : 1;
+        keys == 4 ? pack_values<L, 4>(row, args.in_stride, args.value_dim, s.inverse + r, group, panel_bytes)
+                  : pack_values<L, 1>(row, args.in_stride, args.value_dim, s.inverse + r, group, panel_bytes);
       }
     }
-    each_vector<L>(args.rows, [&](auto lanes, uint64_t r) [[gnu::always_inline]] {
-      const auto scale = lanes.load(scale_log2 + r);
-      // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
-      const auto usable = scale < L::set(1.0f / kLeastStored);
-      lanes.store(scale_log2 + r, L::select(usable, log2<L>(scale), L::set(One<L>::nan())));
-      lanes.store(scale_inverse + r, L::divide(L::set(1.0f), scale));
-    });
   }
 }
 

@@ -21,7 +21,7 @@ template <class L, bool kScaled>
 [[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, uint32_t cols) {
   auto hi = L::set(int32_t{0});
   auto lo = L::set(kSignBit);
-  each_vector<L>(cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
+  each_vector<L>(cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
     auto x = lanes.load(in + c);
     if constexpr (kScaled) x = x * lanes.load(input_scale + c);
     hi = L::max_signed(hi, L::bits(x));
@@ -57,7 +57,7 @@ template <class L, bool kScaled>
     return;
   }
 
-  const auto quantized = [&](auto lanes, uint32_t c) [[gnu::always_inline]] {
+  const auto quantized = [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
     F x = lanes.load(in + c);
     if constexpr (kScaled) x = x * lanes.load(input_scale + c);
     return L::nearest(x * L::set(inverse)) + L::set(zero);
@@ -89,51 +89,78 @@ void quantize_rows(const QuantizeRows& args) {
   }
 }
 
-// A row's scale, symmetric; `inverse` is 1 / scale. A row with a value that is not finite has scale NaN, and
-// `inverse` 0: everything becomes q = 0.
+constexpr uint32_t kScaleBlock = 16;  // rows or heads whose scales are found side by side, before the first is needed
+
+// The greatest magnitude of a row, more than any number where it has a NaN.
 template <class L>
-struct SymmetricScale {
-  float scale;
-  float inverse;
+[[gnu::always_inline]] inline float greatest_magnitude(const float* in, uint32_t cols) {
+  auto greatest = L::set(int32_t{0});
+  each_vector<L>(cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+    greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
+  });
+  return One<L>::from_bits(L::fold_max_signed(greatest));
+}
+
+// Symmetric scales of rows with these greatest magnitudes, and 1 / scale. A row with a value that is not finite has
+// scale NaN, and `inverse` 0 for a sign that everything becomes q = 0.
+template <class L>
+struct SymmetricScales {
+  alignas(64) float greatest[kScaleBlock] = {};
+  alignas(64) float inverse[kScaleBlock];
+
+  [[gnu::always_inline]] void find(uint32_t count, float* scale) {
+    each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+      const auto top = L::load(greatest + i);
+      const auto finite = top < L::set(One<L>::infinity());
+      const auto step = L::max(L::set(kLeastScale), top * L::set(1.0f / 127.0f));
+      lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
+      L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
+    });
+  }
+  [[gnu::always_inline]] bool finite(uint32_t first, uint32_t count) const {
+    bool all = true;
+    for (uint32_t i = first; i < first + count; ++i) all = all && inverse[i] != 0.0f;
+    return all;
+  }
 };
 
 template <class L>
-[[gnu::always_inline]] inline SymmetricScale<L> symmetric_scale(const float* in, uint32_t cols) {
-  auto greatest = L::set(int32_t{0});
-  each_vector<L>(cols, [&](auto lanes, uint64_t c) [[gnu::always_inline]] {
-    greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
-  });
-  const int32_t bits = L::fold_max_signed(greatest);
-  if (bits >= kInfinityBits) return {One<L>::nan(), 0.0f};
-  const float step = One<L>::from_bits(bits) * (1.0f / 127.0f);
-  const float scale = step > kLeastScale ? step : kLeastScale;
-  return {scale, 1.0f / scale};
+[[gnu::always_inline]] inline typename L::I symmetric(typename L::F x, float inverse) {
+  return L::nearest(x * L::set(inverse));
 }
 
-// q of one vector. Infinity times an inverse of 0 is a NaN, which `nearest` does not define: `inverse` 0 means q = 0.
+// One head's bytes, zeros up to whole groups of 4.
 template <class L>
-[[gnu::always_inline]] inline typename L::I symmetric(typename L::F x, float inverse) {
-  return inverse == 0.0f ? L::set(int32_t{0}) : L::nearest(x * L::set(inverse));
+[[gnu::always_inline]] inline void quantize_head(const float* in, uint32_t head_dim, float inverse, uint8_t flip,
+                                                 uint8_t* out) {
+  constexpr uint32_t k = L::kLanes;
+  const uint32_t padded = (head_dim + 3) / 4 * 4;
+  if (inverse == 0.0f) {
+    std::memset(out, flip, padded);
+    return;
+  }
+  uint32_t c = 0;
+  for (; c + k <= head_dim; c += k) L::store_bytes(out + c, flip, symmetric<L>(L::load(in + c), inverse));
+  for (; c < padded; c += k) {
+    uint8_t rest[k];
+    L::store_bytes(rest, flip, symmetric<L>(L::load_part(in + c, c < head_dim ? head_dim - c : 0), inverse));
+    std::memcpy(out + c, rest, One<L>::least(k, padded - c));
+  }
 }
 
 template <class L>
 void quantize_heads(const QuantizeHeads& args) {
-  constexpr uint32_t k = L::kLanes;
-  const uint32_t padded = (args.head_dim + 3) / 4 * 4;
+  const uint32_t head_dim = args.head_dim, padded = (head_dim + 3) / 4 * 4;
   for (uint32_t r = 0; r < args.rows; ++r) {
-    for (uint32_t h = 0; h < args.heads; ++h) {
-      const float* in = args.in + r * args.in_stride + uint64_t{h} * args.head_dim;
-      const uint64_t slot = uint64_t{r} * args.heads + h;
-      uint8_t* out = args.out + slot * padded;
-      const SymmetricScale<L> s = symmetric_scale<L>(in, args.head_dim);
-      args.scale[slot] = s.scale;
-      uint32_t c = 0;
-      for (; c + k <= args.head_dim; c += k) L::store_bytes(out + c, args.flip, symmetric<L>(L::load(in + c), s.inverse));
-      for (; c < padded; c += k) {
-        uint8_t rest[k];
-        const uint32_t count = c < args.head_dim ? args.head_dim - c : 0;
-        L::store_bytes(rest, args.flip, symmetric<L>(L::load_part(in + c, count), s.inverse));
-        std::memcpy(out + c, rest, One<L>::least(k, padded - c));
+    for (uint32_t first = 0; first < args.heads; first += kScaleBlock) {
+      const uint32_t heads = One<L>::least(kScaleBlock, args.heads - first);
+      const float* in = args.in + r * args.in_stride + uint64_t{first} * head_dim;
+      const uint64_t slot = uint64_t{r} * args.heads + first;
+      SymmetricScales<L> s;
+      for (uint32_t h = 0; h < heads; ++h) s.greatest[h] = greatest_magnitude<L>(in + uint64_t{h} * head_dim, head_dim);
+      s.find(heads, args.scale + slot);
+      for (uint32_t h = 0; h < heads; ++h) {
+        quantize_head<L>(in + uint64_t{h} * head_dim, head_dim, s.inverse[h], args.flip, args.out + (slot + h) * padded);
       }
     }
   }
