@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "error.h"
@@ -38,19 +39,32 @@ uint64_t checksum(const std::vector<Piece>& pieces) {
   return XXH64_digest(state.get());
 }
 
-void place_weights(schema::ModelT& model, const std::vector<PackedWeight>& weights) {
+// Gives every piece its place and returns those to write, in order. Weights that read one input share one input
+// scale, which tells the runtime that it need quantize that input only once.
+std::vector<Piece> place_weights(schema::ModelT& model, const std::vector<PackedWeight>& weights) {
+  std::vector<Piece> to_write;
+  std::map<std::vector<float>, uint64_t> input_scales;
   uint64_t end = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     schema::WeightT& weight = *model.weights[i];
     const std::vector<Piece> all = pieces(weights[i], weight);
     for (const Piece& one : all) {
-      *one.offset = one.count ? end : 0;
+      *one.offset = 0;
+      if (one.count == 0) continue;
+      *one.offset = end;
+      if (one.offset == &weight.input_scale) {
+        const auto [known, fresh] = input_scales.emplace(weights[i].input_scale, end);
+        *one.offset = known->second;
+        if (!fresh) continue;
+      }
+      to_write.push_back(one);
       end = round_up(end + one.count, kAlignment);
     }
     weight.data_bytes = weights[i].data.size();
     weight.checksum = checksum(all);
   }
   model.weight_region_bytes = end;
+  return to_write;
 }
 
 // The file up to its weight region.
@@ -73,14 +87,12 @@ std::vector<uint8_t> file_head(schema::ModelT& model) {
 }  // namespace
 
 void write_model(schema::ModelT& model, const std::vector<PackedWeight>& weights, AtomicFile& file) {
-  place_weights(model, weights);
+  const std::vector<Piece> to_write = place_weights(model, weights);
   const std::vector<uint8_t> head = file_head(model);
   file.write(head.data(), head.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    for (const Piece& one : pieces(weights[i], *model.weights[i])) {
-      file.write(one.bytes, one.count);
-      file.pad(kAlignment);
-    }
+  for (const Piece& one : to_write) {
+    file.write(one.bytes, one.count);
+    file.pad(kAlignment);
   }
 }
 
