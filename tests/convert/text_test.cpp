@@ -138,16 +138,23 @@ TEST_CASE("calibration evens out the inputs of the layers and keeps the model's 
   };
   const double plain = mean_cosine();
   std::string texts;
-  for (int i = 0; i < 60; ++i)
-    texts += "w" + std::to_string(5 + i % 35) + " w" + std::to_string(5 + i * 11 % 35) + " w" +
-             std::to_string(5 + i * 3 % 35) + "\n";
+  for (int i = 0; i < 60; ++i) {
+    for (const int word : {i, i * 11, i * 3}) texts += "w" + std::to_string(5 + word % 35) + " ";
+    texts += "\n";
+  }
   trial.options.calibrate = trial.folder.path() / "texts";
   write_file(trial.options.calibrate, texts);
   const double calibrated = mean_cosine();
   CHECK(1 - calibrated < 0.5 * (1 - plain));
   const schema::ModelT tables = read_tables(trial.options.output);
-  for (const auto& weight : tables.weights)
+  // Query, key and value share one scale, at one place: the runtime quantizes their input once.
+  const schema::NodeT& attention = *tables.graphs[0]->nodes[1];
+  CHECK(tables.weights[attention.query]->input_scale == tables.weights[attention.key]->input_scale);
+  CHECK(tables.weights[attention.query]->input_scale == tables.weights[attention.value]->input_scale);
+  CHECK(tables.weights[attention.query]->input_scale != tables.weights[attention.output]->input_scale);
+  for (const auto& weight : tables.weights) {
     CHECK(weight->has_input_scale == (weight->layout == schema::Layout::panel16));
+  }
 
   write_file(trial.options.calibrate, "\n\n");
   CHECK_THROWS_WITH(tools::convert(trial.options), Contains("has no text"));

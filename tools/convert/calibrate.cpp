@@ -46,15 +46,17 @@ InputScales calibrate(const Spec& spec, const fs::path& draft, const fs::path& t
   }
   const MappedFile bytes(draft);
   heed_model model;
-  if (heed_open(bytes.data(), bytes.size(), 0, &model, nullptr) != HEED_OK)
+  if (heed_open(bytes.data(), bytes.size(), 0, &model, nullptr) != HEED_OK) {
     throw Error(draft.string() + ": was changed");
+  }
   const std::vector<Values> sequences = tokenize_texts(model, *spec.model.metadata, texts);
   const Evaluator evaluator(spec);
   InputScales largest;
   const auto watch = [&](int32_t weight, const Values& input) {
     std::vector<float>& maxima = largest.try_emplace(weight, input.features).first->second;
-    for (size_t i = 0; i < input.data.size(); ++i)
+    for (size_t i = 0; i < input.data.size(); ++i) {
       raise(maxima, static_cast<uint32_t>(i % input.features), input.data[i]);
+    }
   };
   for (const Values& tokens : sequences) evaluator.run({{input.name, tokens}}, watch);
 

@@ -71,8 +71,9 @@ void Checkpoint::add(const fs::path& path) {
   files_.push_back(file);
   for (const SourceTensor& tensor : file->tensors) {
     const auto [known, fresh] = tensors_.emplace(tensor.name, tensor);
-    if (!fresh)
+    if (!fresh) {
       throw Error(tensor.title() + " is also in " + known->second.file + "; a tensor may be in one file only");
+    }
   }
 }
 
@@ -80,19 +81,22 @@ void Checkpoint::add_shards(const fs::path& folder, const fs::path& index) {
   const std::string where = index.string();
   const Json json = read_json(index);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
-  if (map == json.end() || !map->is_object() || map->empty())
+  if (map == json.end() || !map->is_object() || map->empty()) {
     throw Error(where + ": has no \"weight_map\" of tensors to files");
+  }
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string())
+    if (!shard.is_string()) {
       throw Error(where + ": the file of tensor " + shown(tensor) + " is " + shown(shard) + ", not a name");
+    }
     shards.insert(shard.get<std::string>());
   }
   std::vector<fs::path> paths;
   for (const std::string& shard : shards) {
     paths.push_back(path_inside(folder, shard, where));
-    if (!fs::exists(paths.back()))
+    if (!fs::exists(paths.back())) {
       throw Error(paths.back().string() + ": is missing, and " + where + " names it; fetch it");
+    }
   }
   for (const fs::path& path : paths) add(path);
   for (const auto& [tensor, shard] : map->items()) {
@@ -103,15 +107,17 @@ void Checkpoint::add_shards(const fs::path& folder, const fs::path& index) {
     }
   }
   for (const auto& [name, tensor] : tensors_) {
-    if (!map->contains(name))
+    if (!map->contains(name)) {
       throw Error(tensor.title() + " is not in " + where + "; the files do not belong together");
+    }
   }
 }
 
 SourceTensor Checkpoint::take(const std::string& name) {
   const auto found = tensors_.find(name);
-  if (found == tensors_.end())
+  if (found == tensors_.end()) {
     throw Error(where_ + ": tensor '" + name + "' is missing; the checkpoint is not complete");
+  }
   used_.insert(name);
   return found->second;
 }

@@ -53,11 +53,13 @@ std::optional<Format> asked_format(const std::string& word) {
   if (word == "q8c") return Format::q8c;
   if (word == "f16") return Format::f16;
   if (word == "f32") return Format::f32;
-  if (word == "keep")
+  if (word == "keep") {
     throw Error(
         "--weights keep: this source's weights are not quantized, so there is nothing to keep; use q8c, f16 or f32");
-  if (word == "q8g32" || word == "q4g32")
+  }
+  if (word == "q8g32" || word == "q4g32") {
     throw Error("--weights " + word + ": not available yet for any op; use q8c, f16 or f32");
+  }
   throw UsageError("--weights " + word + ": unknown; use q8c, f16 or f32");
 }
 
@@ -84,8 +86,9 @@ void choose_formats(Spec& spec, std::optional<Format> asked) {
 }
 
 void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
-  if (options.target != "any" && options.target != "mcu")
+  if (options.target != "any" && options.target != "mcu") {
     throw UsageError("--target " + options.target + ": unknown; use any or mcu");
+  }
   if (options.max_context && model.states.empty()) {
     throw Error("--max-context: this model keeps nothing between runs, so it has no context to bound; leave it out");
   }
@@ -161,13 +164,6 @@ void fill_metadata(schema::ModelT& model, const ConvertReport& report) {
   }
 }
 
-void write_report(const ConvertReport& report, const fs::path& path) {
-  AtomicFile file(path);
-  const std::string text = report_json(report) + "\n";
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 }  // namespace
 
 ConvertReport convert(const ConvertOptions& options) {
@@ -177,12 +173,15 @@ ConvertReport convert(const ConvertOptions& options) {
   ConvertReport report;
   const std::optional<Format> asked = asked_format(options.weights);
   AtomicFile file(options.output);  // first, so that an output that cannot be written is known at once
+  std::optional<AtomicFile> report_file;
+  if (!options.report.empty()) report_file.emplace(options.report);
   Spec spec = read_source(options.source, report);
   apply_limits(spec.model, options);
   choose_formats(spec, asked);
   report.family = spec.model.metadata->family;
-  if (spec.model.metadata->source.empty())
+  if (spec.model.metadata->source.empty()) {
     spec.model.metadata->source = fs::absolute(options.source).lexically_normal().filename().string();
+  }
   report.notes = spec.notes;
 
   InputScales input_scales;
@@ -197,8 +196,12 @@ ConvertReport convert(const ConvertOptions& options) {
   fill_metadata(spec.model, report);
   write_model(spec.model, packed, file);
   reopen(file, spec.model, report);
-  if (!options.report.empty()) write_report(report, options.report);
+  if (report_file) {
+    const std::string text = report_json(report) + "\n";
+    report_file->write(text.data(), text.size());
+  }
   file.commit();
+  if (report_file) report_file->commit();
   return report;
 }
 

@@ -120,8 +120,9 @@ void attend(const NodeT& node, const Head& head, const Values& q, const Values& 
       scores[j] *= node.scale;
     }
     softmax(&scores[begin], static_cast<uint32_t>(end - begin));
-    for (int64_t j = begin; j < end; ++j)
+    for (int64_t j = begin; j < end; ++j) {
       add_scaled(scores[j], v.row(j) + head.value, node.value_dim, out.row(r) + head.out);
+    }
   }
 }
 
@@ -150,12 +151,13 @@ std::map<std::string, Values> Evaluator::run(const std::map<std::string, Values>
   for (const auto& input : graph.inputs) {
     const auto given = inputs.find(input->name);
     const bool ids = input->type == schema::ElementType::i32;
-    if (given != inputs.end())
+    if (given != inputs.end()) {
       values[input->value] = given->second;
-    else if (ids)
+    } else if (ids) {
       values[input->value] = {rows, 0, {}, std::vector<int32_t>(rows)};
-    else
+    } else {
       values[input->value] = {rows, input->features, std::vector<float>(size_t{rows} * input->features), {}};
+    }
   }
   for (const auto& node : graph.nodes) {
     std::vector<const Values*> in;
@@ -212,8 +214,9 @@ Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in)
   Values out{in.at(0)->rows, token.cols, std::vector<float>(size_t{in[0]->rows} * token.cols), {}};
   const auto add = [&](int32_t id, uint32_t row, int64_t index, float scale) {
     const Weight& table = weights_[id];
-    if (index < 0 || index >= table.rows)
+    if (index < 0 || index >= table.rows) {
       throw Error("node '" + node.name + "': id " + std::to_string(index) + " is outside its table");
+    }
     for (uint32_t c = 0; c < table.cols; ++c) out.row(row)[c] += table.values[index * table.cols + c] * scale;
   };
   for (uint32_t r = 0; r < out.rows; ++r) {

@@ -26,8 +26,9 @@ std::string refusal_text(heed_status status, const heed_diagnostic& diagnostic, 
   if (diagnostic.node >= 0 && graph < model.graphs.size()) {
     const auto& nodes = model.graphs[graph]->nodes;
     const size_t node = static_cast<size_t>(diagnostic.node);
-    if (node < nodes.size())
+    if (node < nodes.size()) {
       text += ", at node '" + nodes[node]->name + "' (" + schema::EnumNameOpKind(nodes[node]->op) + ")";
+    }
   }
   if (diagnostic.weight >= 0 && static_cast<size_t>(diagnostic.weight) < model.weights.size()) {
     text += ", weight '" + model.weights[diagnostic.weight]->name + "'";
@@ -48,9 +49,10 @@ void reopen(AtomicFile& file, const schema::ModelT& model, ConvertReport& report
   check(heed_required_bytes(&opened, &limits, &memory, &diagnostic), diagnostic, model);
   const std::unique_ptr<void, decltype(&std::free)> arena(std::aligned_alloc(HEED_ALIGNMENT, memory.total_bytes),
                                                           std::free);
-  if (!arena)
+  if (!arena) {
     throw Error("no memory for an arena of " + std::to_string(memory.total_bytes) +
                 " bytes; convert with a smaller --max-rows");
+  }
   heed_session session;
   check(heed_plan(&opened, &limits, arena.get(), memory.total_bytes, nullptr, &session, &diagnostic), diagnostic,
         model);

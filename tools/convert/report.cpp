@@ -17,12 +17,13 @@ std::string decibels_text(double sqnr_db) {
 
 std::string bytes_text(uint64_t bytes) {
   char text[48];
-  if (bytes < 1000)
+  if (bytes < 1000) {
     std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
-  else if (bytes < 1'000'000)
+  } else if (bytes < 1'000'000) {
     std::snprintf(text, sizeof text, "%.1f kB", static_cast<double>(bytes) / 1e3);
-  else
+  } else {
     std::snprintf(text, sizeof text, "%.2f MB", static_cast<double>(bytes) / 1e6);
+  }
   return text;
 }
 

@@ -92,8 +92,9 @@ void check_cover(const std::vector<SourceTensor>& tensors, const MappedFile& fil
     at += tensor.bytes;
   }
   const uint64_t rest = static_cast<uint64_t>(file.data() + file.size() - at);
-  if (rest > 0)
+  if (rest > 0) {
     throw Error(file.path().string() + ": " + std::to_string(rest) + " bytes at the end belong to no tensor");
+  }
 }
 
 }  // namespace
@@ -102,8 +103,9 @@ Safetensors read_safetensors(const std::filesystem::path& path) {
   Safetensors result{MappedFile(path), {}};
   const MappedFile& file = result.file;
   const std::string where = path.string();
-  if (file.size() < 8)
+  if (file.size() < 8) {
     throw Error(where + ": too short for a safetensors file (" + std::to_string(file.size()) + " bytes)");
+  }
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, file.data(), 8);
   if (header_bytes > file.size() - 8 || header_bytes > kMaxHeaderBytes) {

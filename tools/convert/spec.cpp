@@ -68,10 +68,12 @@ std::vector<Role> weight_roles(const schema::ModelT& model) {
 
 std::vector<std::vector<int32_t>> weights_by_input(const NodeT& node) {
   std::vector<std::vector<int32_t>> groups;
-  if (node.op == OpKind::Attention && node.inputs.size() == 1)
+  if (node.op == OpKind::Attention && node.inputs.size() == 1) {
     groups = {{node.query, node.key, node.value}, {node.output}};
-  if (node.op == OpKind::Attention && node.inputs.size() == 2)
+  }
+  if (node.op == OpKind::Attention && node.inputs.size() == 2) {
     groups = {{node.query}, {node.key, node.value}, {node.output}};
+  }
   if (node.op == OpKind::FeedForward) groups = {{node.up, node.gate}, {node.down}};
   if (node.op == OpKind::Linear) groups = {{node.weight}};
   for (auto& group : groups) std::erase(group, -1);

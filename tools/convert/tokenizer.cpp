@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "convert/tokenizer_files.h"
 #include "error.h"
@@ -82,7 +81,8 @@ void check_ids(const WordPieceSpec& spec) {
   for (const schema::AddedTokenT& token : spec.added) {
     check(token.id, "added token '" + token.text + "'");
     if (token.special) continue;  // text is never read as a special token, so its flags decide nothing
-    throw Error(spec.where + ": added token '" + token.text + "' is not a special one, so it is looked for inside texts, " +
+    throw Error(spec.where + ": added token '" + token.text +
+                "' is not a special one, so it is looked for inside texts, " +
                 "which heed does not do. Remove it from the file if texts do not need it");
   }
   if (spec.prefix.size() + spec.suffix.size() > kMaxSpecialTokens) {
@@ -105,8 +105,8 @@ void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out) {
   if (pieces == 0) throw Error(spec.where + ": the vocabulary is empty");
   if (pieces > kMaxVocabulary) throw Error(spec.where + ": a vocabulary of more than 16777214 pieces");
   if (spec.max_word_chars > kMaxWordCharacters) {
-    throw Error(spec.where + ": \"max_input_chars_per_word\" is " + std::to_string(spec.max_word_chars) + ", heed has at most " +
-                std::to_string(kMaxWordCharacters));
+    throw Error(spec.where + ": \"max_input_chars_per_word\" is " + std::to_string(spec.max_word_chars) +
+                ", heed has at most " + std::to_string(kMaxWordCharacters));
   }
   const auto unknown = std::find(spec.pieces.rbegin(), spec.pieces.rend(), spec.unknown);
   if (unknown == spec.pieces.rend()) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "convert/json.h"
 #include "error.h"
@@ -47,7 +46,9 @@ void read_model(Config config, WordPieceSpec& spec) {
   spec.continuing_prefix = config.text("continuing_subword_prefix", spec.continuing_prefix);
   spec.max_word_chars = config.size("max_input_chars_per_word", spec.max_word_chars);
   const Json* vocabulary = config.find("vocab");
-  if (!vocabulary || !vocabulary->is_object()) throw Error(config.where() + ": \"vocab\" is not a list of pieces with their ids");
+  if (!vocabulary || !vocabulary->is_object()) {
+    throw Error(config.where() + ": \"vocab\" is not a list of pieces with their ids");
+  }
   config.finish();
   if (vocabulary->size() > kMaxVocabulary) throw Error(config.where() + ": more pieces than a model file can have");
   std::vector<bool> seen(vocabulary->size());
@@ -56,7 +57,8 @@ void read_model(Config config, WordPieceSpec& spec) {
     const bool in_range = id.is_number_unsigned() && id.get<uint64_t>() < seen.size();
     if (!in_range || seen[id.get<size_t>()]) {
       throw Error(config.where() + ": piece " + shown(piece) + " has id " + shown(id) + "; the ids of " +
-                  std::to_string(seen.size()) + " pieces must be 0 to " + std::to_string(seen.size() - 1) + ", each once");
+                  std::to_string(seen.size()) + " pieces must be 0 to " + std::to_string(seen.size() - 1) +
+                  ", each once");
     }
     seen[id.get<size_t>()] = true;
     spec.pieces[id.get<size_t>()] = piece;
@@ -93,7 +95,8 @@ std::vector<uint32_t> template_ids(Config& special, const std::string& name) {
   token.ignore({"id", "tokens"});
   std::vector<uint32_t> ids;
   for (const Json& id : list(token, "ids")) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() > kMaxVocabulary) throw Error(token.where() + ": id " + shown(id));
+    const bool fits = id.is_number_unsigned() && id.get<uint64_t>() <= kMaxVocabulary;
+    if (!fits) throw Error(token.where() + ": " + shown(id) + " is not an id");
     ids.push_back(id.get<uint32_t>());
   }
   token.finish();
@@ -126,7 +129,8 @@ void read_template(Config config, WordPieceSpec& spec) {
 
 uint32_t pair_id(Config& config, const std::string& key) {
   const Json& pair = list(config, key);
-  const bool fits = pair.size() == 2 && pair[0].is_string() && pair[1].is_number_unsigned() && pair[1].get<uint64_t>() <= kMaxVocabulary;
+  const bool fits = pair.size() == 2 && pair[0].is_string() && pair[1].is_number_unsigned() &&
+                    pair[1].get<uint64_t>() <= kMaxVocabulary;
   if (!fits) throw Error(config.where() + ": \"" + key + "\" is " + shown(pair) + ", not a piece and its id");
   return pair[1].get<uint32_t>();
 }
@@ -165,10 +169,11 @@ void read_bert_options(Config& config, NormalizerOptions& options) {
 
 // Those that every BERT-like tokenizer_config.json may have and that do not change the ids of a text.
 void ignore_tokenizer_keys(Config& config) {
-  config.ignore({"name_or_path", "special_tokens_map_file", "tokenizer_file", "model_max_length", "max_len", "max_length",
-                 "clean_up_tokenization_spaces", "padding_side", "pad_to_multiple_of", "pad_token_type_id", "stride",
-                 "truncation_strategy", "model_input_names", "processor_class", "init_inputs", "backend", "is_local",
-                 "mask_token", "pad_token", "bos_token", "eos_token", "auto_map", "full_tokenizer_file", "vocab_file"});
+  config.ignore({"name_or_path", "special_tokens_map_file", "tokenizer_file", "full_tokenizer_file", "vocab_file",
+                 "model_max_length", "max_len", "max_length", "stride", "truncation_strategy", "model_input_names",
+                 "clean_up_tokenization_spaces", "padding_side", "pad_to_multiple_of", "pad_token_type_id",
+                 "processor_class", "init_inputs", "backend", "is_local", "auto_map", "mask_token", "pad_token",
+                 "bos_token", "eos_token"});
 }
 
 bool is_bert_like(const std::string& name) {
@@ -251,14 +256,16 @@ WordPieceSpec read_vocabulary_text(const fs::path& folder, const std::string& mo
   spec.where = (folder / "vocab.txt").string();
   spec.pieces = read_lines(folder / "vocab.txt");
   Config config = read_tokenizer_config(folder).value_or(Config(Json::object(), spec.where));
-  const bool known_type = model_type == "bert" || model_type == "distilbert" || model_type == "electra" || model_type == "mobilebert";
+  const bool known_type =
+      model_type == "bert" || model_type == "distilbert" || model_type == "electra" || model_type == "mobilebert";
   const std::string tokenizer = config.text("tokenizer_class", known_type ? "BertTokenizer" : model_type);
   if (!is_bert_like(tokenizer)) {
     throw Error(config.where() + ": tokenizer '" + tokenizer + "' is not one that heed can read from vocab.txt. " +
                 "Save the checkpoint with tokenizer.json");
   }
   if (fs::exists(folder / "added_tokens.json")) {
-    throw Error((folder / "added_tokens.json").string() + ": heed reads added tokens from tokenizer.json only. Save the checkpoint with it");
+    throw Error((folder / "added_tokens.json").string() +
+                ": heed reads added tokens from tokenizer.json only. Save the checkpoint with it");
   }
   read_bert_options(config, spec.normalizer);
   spec.unknown = token_text(config, "unk_token", "[UNK]");

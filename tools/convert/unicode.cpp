@@ -108,7 +108,9 @@ CodePoints lower_case(uint32_t c) {
 // What becomes of a code point, before it is packed.
 struct Rule {
   CharacterKind kind = CharacterKind::letter;
-  CodePoints characters;  // what stands for it, with combining classes; empty: itself, or nothing for spaces and removed
+  // What stands for it, with combining classes. Empty: itself, or nothing for spaces and what is removed.
+  CodePoints characters;
+  bool operator==(const Rule& other) const = default;
 };
 
 CodePoints normalized(uint32_t c, const NormalizerOptions& options) {
@@ -131,7 +133,8 @@ Rule rule_of(uint32_t c, const NormalizerOptions& options) {
   if (is_surrogate(c)) return {};  // never decoded
   const bool alone = options.handle_chinese_chars && is_chinese(c);
   if (!exists_since(c, kLowerCaseVersion)) return {alone ? CharacterKind::alone : CharacterKind::letter, {}};
-  if (options.clean_text && (c == 0 || c == kReplacementCharacter || is_control(c))) return {CharacterKind::removed, {}};
+  const bool unwanted = c == 0 || c == kReplacementCharacter || is_control(c);
+  if (options.clean_text && unwanted) return {CharacterKind::removed, {}};
   Rule rule;
   rule.characters = normalized(c, options);
   if (rule.characters.empty()) return {CharacterKind::removed, {}};
@@ -167,7 +170,9 @@ bool makes_no_difference(uint32_t c, const Rule& rule, const std::set<uint32_t>&
 
 // A single code point can be stored as a distance, which serves a whole alphabet of capitals, or as itself, which
 // serves a letter with all its accents.
-int32_t distance(uint32_t c, const Rule& rule) { return static_cast<int32_t>(rule.characters[0]) - static_cast<int32_t>(c); }
+int32_t distance(uint32_t c, const Rule& rule) {
+  return static_cast<int32_t>(rule.characters[0]) - static_cast<int32_t>(c);
+}
 bool is_single(const Rule& rule) { return rule.characters.size() == 1 && combining_class_of(rule.characters[0]) == 0; }
 
 // Packs rules into entries, each kept once.
@@ -226,12 +231,13 @@ void build_normalizer(const NormalizerOptions& options, const std::set<uint32_t>
   std::vector<Rule> rules(kCodePoints);
   for (uint32_t c = 0; c < kCodePoints; ++c) {
     rules[c] = rule_of(c, options);
-    if (alphabet && !rules[c].characters.empty() && makes_no_difference(c, rules[c], *alphabet)) rules[c].characters.clear();
+    const bool changed = !rules[c].characters.empty();
+    if (changed && alphabet && makes_no_difference(c, rules[c], *alphabet)) rules[c].characters.clear();
   }
   Packer packer(rules, out);
   uint32_t last = 0;
   for (uint32_t c = 0; c < kCodePoints; ++c) {
-    const bool as_before = c > 0 && rules[c].characters.empty() && rules[c - 1].characters.empty() && rules[c].kind == rules[c - 1].kind;
+    const bool as_before = c > 0 && rules[c] == rules[c - 1] && rules[c].characters.empty();
     const uint32_t index = as_before ? last : packer.index(c, rules[c]);
     if (c < kDirect) {
       out.direct.push_back(static_cast<uint16_t>(index));

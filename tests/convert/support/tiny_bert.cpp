@@ -12,8 +12,9 @@ namespace {
 // Uniform with mean `center` and standard deviation `spread`, the same on every machine.
 std::vector<float> random_values(std::mt19937& engine, uint64_t count, double center, double spread) {
   std::vector<float> values(count);
-  for (float& value : values)
+  for (float& value : values) {
     value = static_cast<float>(center + spread * std::sqrt(3.0) * (engine() / 2147483648.0 - 1));
+  }
   return values;
 }
 
@@ -62,8 +63,9 @@ TinyBert::TinyBert(bool is_distil, uint32_t seed, std::string name_prefix)
   const Names names = names_of(distil);
   for (uint32_t i = 0; i < layers; ++i) {
     const std::string block = names.block + std::to_string(i) + ".";
-    for (const std::string& name : {names.query, names.key, names.value, names.output})
+    for (const std::string& name : {names.query, names.key, names.value, names.output}) {
       layer(block + name, features, features);
+    }
     layer(block + names.up, hidden, features);
     layer(block + names.down, features, hidden);
     norm(block + names.norm1);

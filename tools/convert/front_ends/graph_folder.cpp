@@ -42,10 +42,12 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoin
   fill_size("rows", wanted == 1 ? 1 : shape[0], weight.rows, source.values);
   fill_size("cols", shape.back(), weight.cols, source.values);
   weight.has_bias = !weight.bias_name.empty();
-  if (weight.has_bias && role == Role::kTable)
+  if (weight.has_bias && role == Role::kTable) {
     throw Error("weight '" + weight.name + "' is a table and cannot have a bias");
-  if (weight.has_bias)
+  }
+  if (weight.has_bias) {
     source.bias = checkpoint.take(weight.bias_name, {shape[0]}, "the weight '" + weight.name + "' it belongs to");
+  }
   return source;
 }
 
@@ -66,8 +68,9 @@ Spec read_graph_folder(const fs::path& source) {
   Checkpoint checkpoint = Checkpoint::open(source, "weights");
   for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
   const std::vector<Role> roles = weight_roles(spec.model);
-  for (size_t i = 0; i < roles.size(); ++i)
+  for (size_t i = 0; i < roles.size(); ++i) {
     spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], checkpoint));
+  }
   for (const std::string& name : checkpoint.left_over()) {
     throw Error(checkpoint.where() + ": tensor '" + name +
                 "' is left over; name it in graph.json or take it out of weights.safetensors");

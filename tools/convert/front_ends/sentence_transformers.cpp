@@ -162,8 +162,9 @@ uint16_t append_modules(const std::vector<Module>& modules, const Encoder& encod
   for (size_t i = 1; i < modules.size(); ++i) {
     if (modules[i].type == "Pooling") stage = append_pooling(modules[i], stage, graph);
     if (modules[i].type == "Dense") stage = append_dense(modules[i], stage, graph, spec);
-    if (modules[i].type == "Normalize")
+    if (modules[i].type == "Normalize") {
       stage.value = graph.result(graph.node(OpKind::L2Normalize, "normalize", {stage.value}));
+    }
   }
   return stage.value;
 }
@@ -175,11 +176,13 @@ void read_prompts(const fs::path& folder, schema::MetadataT& metadata) {
   config.ignore({"__version__", "similarity_fn_name", "model_type"});
   config.only("truncate_dim", {});
   if (const Json* prompts = config.find("prompts")) {
-    if (!prompts->is_object())
+    if (!prompts->is_object()) {
       throw Error(path.string() + ": \"prompts\" is " + shown(*prompts) + ", not texts by name");
+    }
     for (const auto& [name, text] : prompts->items()) {
-      if (!text.is_string())
+      if (!text.is_string()) {
         throw Error(path.string() + ": prompt \"" + name + "\" is " + shown(text) + ", not a text");
+      }
       metadata.prompts.push_back(std::make_unique<schema::PromptT>());
       metadata.prompts.back()->name = name;
       metadata.prompts.back()->text = text.get<std::string>();
@@ -188,9 +191,10 @@ void read_prompts(const fs::path& folder, schema::MetadataT& metadata) {
   metadata.default_prompt = config.text("default_prompt_name", "");
   bool known = metadata.default_prompt.empty();
   for (const auto& prompt : metadata.prompts) known = known || prompt->name == metadata.default_prompt;
-  if (!known)
+  if (!known) {
     throw Error(path.string() + ": \"default_prompt_name\" is \"" + metadata.default_prompt +
                 "\", which is not one of the prompts");
+  }
   config.finish();
 }
 
