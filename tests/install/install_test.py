@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import pathlib
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "host"
 sys.path.insert(0, str(ROOT / "tools" / "golden"))
 import tiny  # noqa: E402
+from examples import examples, write_consumer  # noqa: E402
 
 TEXT = "the cat sat on the mat."
 
@@ -26,12 +25,6 @@ def command(*arguments, **options) -> str:
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, arguments))} answered {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
     return done.stdout
-
-
-def examples() -> dict[str, str]:
-    """The code blocks of README.md whose first line names a file."""
-    blocks = re.findall(r"^```(?:c|cpp)\n((?://|/\*) (\S+\.(?:c|cpp)): .*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    return {name: code for code, name in blocks}
 
 
 class Consumers(unittest.TestCase):
@@ -54,10 +47,8 @@ class Consumers(unittest.TestCase):
     def consumer(self, name: str, *options):
         """Builds the examples in a folder of their own and runs them."""
         source, build = self.folder / name, self.folder / f"{name}-build"
-        shutil.copytree(ROOT / "tests" / "install" / "consumer", source)
         self.assertEqual(set(examples()), {"embed.c", "embed.cpp"})
-        for file, code in examples().items():
-            (source / file).write_text(code)
+        write_consumer(source)
         command("cmake", "-G", "Ninja", "-S", source, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", *options)
         command("cmake", "--build", build)
         for program in ("embed_c", "embed_cpp"):

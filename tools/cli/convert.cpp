@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/print.h"
 
 namespace heed::tools {
@@ -28,8 +29,8 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember({"q8c", "q8g32", "q4g32", "f16", "f32", "keep"}))->type_name("FORMAT");
   command->add_option("--calibrate", options->calibrate, "Learn the range of each layer's inputs from a file with a text on each line")->type_name("TEXTS");
   command->add_option("--target", options->target, "any, or mcu for small tiles (default any)")->check(CLI::IsMember({"any", "mcu"}))->type_name("T");
-  command->add_option("--max-rows", options->max_rows, "Most rows of one sequence")->check(CLI::Range(1u, 1u << 24))->type_name("N");
-  command->add_option("--max-context", options->max_context, "Most positions kept between runs")->check(CLI::Range(1u, 1u << 24))->type_name("N");
+  command->add_option("--max-rows", options->max_rows, "Most rows of one sequence")->check(whole_number(1, 1u << 24))->type_name("N");
+  command->add_option("--max-context", options->max_context, "Most positions kept between runs")->check(whole_number(1, 1u << 24))->type_name("N");
   command->add_option("--report", options->report, "Write the report as JSON, too")->type_name("FILE");
   command->add_flag("--json", *json, "Print the report as one JSON object");
   command->footer("Example:\n  heed convert ~/.cache/heed/minilm -o minilm.heed --calibrate sentences.txt");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "heed_host.h"
 #include "cli/print.h"
 #include "error.h"
 
@@ -61,6 +62,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  heed_host_prepare();
   try {
     return run(argc, argv);
   } catch (const heed::tools::UsageError& error) {

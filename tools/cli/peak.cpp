@@ -36,6 +36,22 @@ HEED_PEAK_LOOP(loop_avxvnni, "%{vex%} vpdpbusd %%ymm15, %%ymm14, %%ymm\\n", "vze
 HEED_PEAK_LOOP(loop_avx2_sign, "vpsignb %%ymm15, %%ymm14, %%ymm13\n\tvpmaddubsw %%ymm13, %%ymm14, %%ymm13\n\t"
                                "vpmaddwd %%ymm12, %%ymm13, %%ymm13\n\tvpaddd %%ymm13, %%ymm\\n, %%ymm\\n", "vzeroupper")
 HEED_PEAK_LOOP(loop_avx2_wide, "vpmaddwd %%ymm15, %%ymm14, %%ymm13\n\tvpaddd %%ymm13, %%ymm\\n, %%ymm\\n", "vzeroupper")
+// Tiles: four sums in flight hide the latency. The configuration is what runtime/kernels/int8/amx.cpp uses.
+void loop_amx() {
+  alignas(64) uint8_t config[64] = {1};
+  for (int i = 0; i < 8; ++i) {
+    config[16 + 2 * i] = 64;
+    config[48 + i] = 16;
+  }
+  uint64_t steps = kSteps;
+  asm volatile(
+      "ldtilecfg %1\n\t"
+      "1:\n\ttdpbusd %%tmm7, %%tmm6, %%tmm0\n\ttdpbusd %%tmm7, %%tmm6, %%tmm1\n\t"
+      "tdpbusd %%tmm7, %%tmm6, %%tmm2\n\ttdpbusd %%tmm7, %%tmm6, %%tmm3\n\tdec %0\n\tjnz 1b\n\ttilerelease"
+      : "+r"(steps)
+      : "m"(config)
+      : "cc");
+}
 // What every x86-64 has, and so what a compiler may make of the portable kernels.
 HEED_PEAK_LOOP(loop_sse2, "movdqa %%xmm14, %%xmm13\n\tpmaddwd %%xmm15, %%xmm13\n\tpaddd %%xmm13, %%xmm\\n", "")
 #endif
@@ -68,6 +84,7 @@ double rate(const Loop& loop) {
 
 double int8_peak_gmac_per_s(const std::string& isa) {
 #if defined(__x86_64__)
+  if (isa == "amx") return rate({loop_amx, 4 * 16384});
   if (isa == "avx512vnni") return rate({loop_avx512vnni, 12 * 64});
   if (isa == "avxvnni") return rate({loop_avxvnni, 12 * 32});
   if (isa == "avx2") return std::max(rate({loop_avx2_sign, 12 * 32}), rate({loop_avx2_wide, 12 * 16}));

@@ -43,7 +43,7 @@ class Model {
 void check(heed_status status, const heed_diagnostic& diagnostic, const std::string& path, const heed_model* model);
 heed_diagnostic empty_diagnostic();
 
-// --rows, --tile-rows, --threads, --precision, --isa, --arena.
+// What the flags that subcommands share say (flags.h).
 struct SessionFlags {
   uint32_t rows = 0;       // 0: what the input needs
   uint32_t tile_rows = 0;  // 0: the default
