@@ -134,6 +134,19 @@ void apply(const Kernels& kernels, const Weight& weight, const Matrix& in, Epilo
   apply_linear(kernels, weight.view, {in.get(), in.stride(), in.rows()}, epilogue, scratch.pieces);
 }
 
+// The largest distance of `out` from silu(in * weight^T + bias) * factor + residual.
+double farthest(Weight& weight, const Matrix& in, const Matrix& factor, const Matrix& residual, const Matrix& out) {
+  double worst = 0;
+  for (uint32_t r = 0; r < out.rows(); ++r) {
+    for (uint32_t o = 0; o < out.cols(); ++o) {
+      double x = weight.bias(o);
+      for (uint32_t k = 0; k < in.cols(); ++k) x += in.at(r, k) * weight.value(o, k);
+      worst = std::max(worst, std::abs(out.at(r, o) - (oracle::silu(x) * factor.at(r, o) + residual.at(r, o))));
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
 TEST_CASE("multiply_quantized is the product of the bytes, for every cut of rows and outputs (SHAPE-08)") {
@@ -149,12 +162,13 @@ TEST_CASE("multiply_quantized is the product of the bytes, for every cut of rows
         in.fill(numbers);
         const Scratch bytes([&](Carver& carver) { return take_quantized(carver, rows, cols); });
         const Scratch tile([](Carver& carver) { return take_tile(carver); });
+        if (outputs % 2) weight.use_input_scale();
         quantize_for(*table, weight.view, {in.get(), in.stride(), rows}, bytes.pieces);
         {
           const Entered entered(*table);
           multiply_quantized(*table, weight.view, bytes.pieces, rows, plain(out), tile.pieces);
         }
-        double worst = 0;
+        double worst = 0, off = 0;  // of the products; of the bytes, in steps
         for (uint32_t r = 0; r < rows; ++r) {
           const uint8_t* row = bytes.pieces.bytes + r * bytes.pieces.stride;
           for (uint32_t o = 0; o < outputs; ++o) {
@@ -162,12 +176,15 @@ TEST_CASE("multiply_quantized is the product of the bytes, for every cut of rows
             for (uint32_t k = 0; k < cols; ++k) {
               const int q = table->byte_flip ? row[k] : static_cast<int8_t>(row[k]);
               sum += (q - bytes.pieces.zero[r]) * weight.value(o, k);
+              const double x = in.at(r, k) * (weight.view.input_scale ? weight.view.input_scale[k] : 1.0);
+              off = std::max(off, std::abs((q - bytes.pieces.zero[r]) - x / bytes.pieces.scale[r]));
             }
             const double exact = sum * bytes.pieces.scale[r] * weight.view.scales[o] + weight.bias(o);
             worst = std::max(worst, std::abs(out.at(r, o) - exact) / (std::abs(exact) + std::abs(weight.bias(o)) + 0.01));
           }
         }
         REQUIRE(worst < 1e-5);
+        REQUIRE(off < 1.01);
         REQUIRE(out.gaps_intact());
       }
     }
@@ -231,6 +248,7 @@ TEST_CASE("a product is the same on every instruction set, with what it adds and
         const Matrix& target = in_place ? residual : out;
         apply(table, weight, in, epilogue, target);
         CHECK(target.gaps_intact());
+        if (format == schema::Format::f32) CHECK(farthest(weight, in, factor, before, target) < 1e-4);
         // One row at a time gives the same rows: bits do not depend on the cut.
         for (uint32_t r = 0; r < rows; ++r) {
           Matrix row(1, cols);
