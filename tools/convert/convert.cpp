@@ -164,6 +164,14 @@ void fill_metadata(schema::ModelT& model, const ConvertReport& report) {
   }
 }
 
+InputScales learn_input_scales(Spec& spec, const ConvertOptions& options, ConvertReport& report) {
+  if (options.calibrate.empty()) return {};
+  AtomicFile draft(options.output);  // never named, and gone when this function ends
+  write_model(spec.model, pack_all(spec, {}), draft);
+  reopen(draft, spec.model, report);
+  return calibrate(spec, draft.temporary_path(), options.calibrate, report);
+}
+
 }  // namespace
 
 ConvertReport convert(const ConvertOptions& options) {
@@ -184,14 +192,7 @@ ConvertReport convert(const ConvertOptions& options) {
   }
   report.notes = spec.notes;
 
-  InputScales input_scales;
-  if (!options.calibrate.empty()) {
-    AtomicFile draft(options.output);  // never named: gone when this block ends
-    write_model(spec.model, pack_all(spec, {}), draft);
-    reopen(draft, spec.model, report);
-    input_scales = calibrate(spec, draft.temporary_path(), options.calibrate, report);
-  }
-  const std::vector<PackedWeight> packed = pack_all(spec, input_scales);
+  const std::vector<PackedWeight> packed = pack_all(spec, learn_input_scales(spec, options, report));
   report_layers(spec, packed, report);
   fill_metadata(spec.model, report);
   write_model(spec.model, packed, file);

@@ -175,7 +175,7 @@ Values Evaluator::evaluate(const NodeT& node, const std::vector<const Values*>& 
     case OpKind::Embed:
       return embed(node, in);
     case OpKind::Attention:
-      return attention(node, *in.at(0), watch);
+      return attention(node, in, watch);
     case OpKind::FeedForward:
       return feed_forward(node, *in.at(0), watch);
     case OpKind::Linear:
