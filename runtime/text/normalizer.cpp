@@ -67,7 +67,8 @@ uint32_t Normalizer::count(uint32_t code_point, uint32_t entry) const {
 uint32_t Normalizer::character(uint32_t code_point, uint32_t entry, uint32_t index) const {
   switch (form_of(entry)) {
     case CharacterForm::itself: break;
-    case CharacterForm::shifted: return code_point_of(code_point + static_cast<uint32_t>(static_cast<int32_t>(entry) >> 4));
+    case CharacterForm::shifted:
+      return code_point_of(code_point + static_cast<uint32_t>(static_cast<int32_t>(entry) >> 4));
     case CharacterForm::hangul: return code_point_of(hangul_letter(code_point, index));
     case CharacterForm::sequence: return replacements_->Get((entry >> 4) + 1 + index);
   }

@@ -45,7 +45,9 @@ inline Utf8Character decode_utf8(const uint8_t* text, uint64_t bytes) {
 
 // Writes 1 to 4 bytes and says how many. Above U+10FFFF only the low 21 bits count.
 inline uint32_t encode_utf8(uint32_t code_point, uint8_t* out) {
-  const auto tail = [code_point](uint32_t shift) { return static_cast<uint8_t>(0x80u | (code_point >> shift & 0x3Fu)); };
+  const auto tail = [code_point](uint32_t shift) {
+    return static_cast<uint8_t>(0x80u | (code_point >> shift & 0x3Fu));
+  };
   if (code_point < 0x80) {
     out[0] = static_cast<uint8_t>(code_point);
     return 1;

@@ -10,11 +10,16 @@
 namespace heed::test {
 namespace {
 
-const char* const kText = "Unbelievable caf\xC3\xA9s, \xED\x95\x9C\xEA\xB8\x80 \xE4\xBD\xA0 \xD0\x96 \xEF\xAC\x83 \xF0\x9F\x98\x80 \xFF[SEP] \xE1\xB8\x9F" "a\xCC\x81";
+const char* const kText =
+    "Unbelievable caf\xC3\xA9s, \xED\x95\x9C\xEA\xB8\x80 \xE4\xBD\xA0 \xD0\x96 \xEF\xAC\x83 \xF0\x9F\x98\x80 \xFF[SEP] "
+    "\xE1\xB8\x9F"
+    "a\xCC\x81";
 
 schema::TokenizerT sound() {
   schema::TokenizerT tokenizer;
-  tools::build_wordpiece(spec_of({"un", "##believ", "##able", "cafe", "##s", ",", "\xE1\x84\x92", "##\xE1\x85\xA1", "\xD0\xB6", "a"}), tokenizer);
+  tools::build_wordpiece(
+      spec_of({"un", "##believ", "##able", "cafe", "##s", ",", "\xE1\x84\x92", "##\xE1\x85\xA1", "\xD0\xB6", "a"}),
+      tokenizer);
   return tokenizer;
 }
 
@@ -92,8 +97,8 @@ TEST_CASE("Random numbers anywhere in a tokenizer's vectors give a status or tok
   for (int round = 0; round < 3000; ++round) {
     schema::TokenizerT tokenizer = good;
     const auto number = [&] { return random() % 2 ? random() : random() % 64; };
-    std::vector<uint32_t>* const vectors[] = {&tokenizer.piece_ends, &tokenizer.slots, &tokenizer.runs, &tokenizer.entries,
-                                              &tokenizer.replacements, &tokenizer.prefix};
+    std::vector<uint32_t>* const vectors[] = {&tokenizer.piece_ends, &tokenizer.slots,        &tokenizer.runs,
+                                              &tokenizer.entries,    &tokenizer.replacements, &tokenizer.prefix};
     for (int i = 0; i < 3; ++i) {
       std::vector<uint32_t>& vector = *vectors[random() % std::size(vectors)];
       for (uint32_t writes = 1 + random() % 8; writes > 0; --writes) vector[random() % vector.size()] = number();

@@ -17,8 +17,10 @@ schema::TokenizerT built(const tools::WordPieceSpec& spec) {
   return tokenizer;
 }
 
-heed_status tokenize_into(const TextModel& model, const std::string& text, uint32_t max_tokens, Tokens& tokens, uint32_t* count) {
-  return heed_tokenize(&model.model(), text.data(), text.size(), max_tokens, tokens.data(), static_cast<uint32_t>(tokens.size()), count);
+heed_status tokenize_into(const TextModel& model, const std::string& text, uint32_t max_tokens, Tokens& tokens,
+                          uint32_t* count) {
+  return heed_tokenize(&model.model(), text.data(), text.size(), max_tokens, tokens.data(),
+                       static_cast<uint32_t>(tokens.size()), count);
 }
 
 TEST_CASE("CLI-06 A text is cut to a number of tokens, and its special tokens stay") {

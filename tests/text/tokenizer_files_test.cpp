@@ -13,7 +13,8 @@ namespace {
 using tools::Json;
 
 Json added(uint32_t id, const std::string& text) {
-  return {{"id", id}, {"content", text}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
+  return {{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
 Json step(const std::string& name) { return {{"SpecialToken", {{"id", name}, {"type_id", 0}}}}; }
@@ -21,23 +22,41 @@ Json step(const std::string& name) { return {{"SpecialToken", {{"id", name}, {"t
 // A tokenizer.json as sentence encoders have it.
 Json sound() {
   const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
-  const auto special = [](const std::string& name, uint32_t id) { return Json{{"id", name}, {"ids", {id}}, {"tokens", {name}}}; };
-  return {
-      {"version", "1.0"},
-      {"truncation", {{"max_length", 128}, {"strategy", "LongestFirst"}, {"stride", 0}}},
-      {"padding", {{"strategy", {{"Fixed", 128}}}, {"pad_id", 0}}},
-      {"added_tokens", {added(0, "[PAD]"), added(1, "[UNK]"), added(2, "[CLS]"), added(3, "[SEP]")}},
-      {"normalizer", {{"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", true}, {"strip_accents", nullptr}, {"lowercase", true}}},
-      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-      {"post_processor",
-       {{"type", "TemplateProcessing"},
-        {"single", {step("[CLS]"), text, step("[SEP]")}},
-        {"pair", Json::array()},
-        {"special_tokens", {{"[CLS]", special("[CLS]", 2)}, {"[SEP]", special("[SEP]", 3)}}}}},
-      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-      {"model",
-       {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"continuing_subword_prefix", "##"}, {"max_input_chars_per_word", 100},
-        {"vocab", {{"[PAD]", 0}, {"[UNK]", 1}, {"[CLS]", 2}, {"[SEP]", 3}, {"cafe", 4}, {"##s", 5}, {"caf\xC3\xA9", 6}, {"Cafe", 7}, {"Caf\xC3\xA9", 8}}}}}};
+  const auto special = [](const std::string& name, uint32_t id) {
+    return Json{{"id", name}, {"ids", {id}}, {"tokens", {name}}};
+  };
+  return {{"version", "1.0"},
+          {"truncation", {{"max_length", 128}, {"strategy", "LongestFirst"}, {"stride", 0}}},
+          {"padding", {{"strategy", {{"Fixed", 128}}}, {"pad_id", 0}}},
+          {"added_tokens", {added(0, "[PAD]"), added(1, "[UNK]"), added(2, "[CLS]"), added(3, "[SEP]")}},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"clean_text", true},
+            {"handle_chinese_chars", true},
+            {"strip_accents", nullptr},
+            {"lowercase", true}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor",
+           {{"type", "TemplateProcessing"},
+            {"single", {step("[CLS]"), text, step("[SEP]")}},
+            {"pair", Json::array()},
+            {"special_tokens", {{"[CLS]", special("[CLS]", 2)}, {"[SEP]", special("[SEP]", 3)}}}}},
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+          {"model",
+           {{"type", "WordPiece"},
+            {"unk_token", "[UNK]"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", 100},
+            {"vocab",
+             {{"[PAD]", 0},
+              {"[UNK]", 1},
+              {"[CLS]", 2},
+              {"[SEP]", 3},
+              {"cafe", 4},
+              {"##s", 5},
+              {"caf\xC3\xA9", 6},
+              {"Cafe", 7},
+              {"Caf\xC3\xA9", 8}}}}}};
 }
 
 constexpr const char* kText = "Caf\xC3\xA9";
@@ -128,7 +147,8 @@ TEST_CASE("Anything in tokenizer.json that heed does not do is refused by name")
   CHECK_THAT(refusal("/added_tokens/0/sticky", true), Contains("\"sticky\""));
 }
 
-TEST_CASE("TOK-15 No flag of a special token makes a control token of text, and other added tokens are refused by name") {
+TEST_CASE(
+    "TOK-15 No flag of a special token makes a control token of text, and other added tokens are refused by name") {
   const std::string text = "cafe [SEP] cafe[SEP]";
   const std::string plain = shown(tokenize(TextModel(converted(sound())), text));
   CHECK(plain == "2:0:0 4:0:4 1:5:6 1:6:9 1:9:10 4:11:15 1:15:16 1:16:19 1:19:20 3:20:20");
@@ -179,7 +199,10 @@ TEST_CASE("vocab.txt with tokenizer_config.json gives the same tables as tokeniz
   const TemporaryFolder folder;
   folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncafe\r\n##s\ncaf\xC3\xA9\nCafe\nCaf\xC3\xA9");
   const schema::TokenizerT from_json = converted(sound());
-  for (const char* config : {"", R"({"do_lower_case": true, "tokenizer_class": "BertTokenizer", "strip_accents": null, "model_max_length": 512})"}) {
+  for (
+      const char* config :
+      {"",
+       R"({"do_lower_case": true, "tokenizer_class": "BertTokenizer", "strip_accents": null, "max_len": 512})"}) {
     if (*config) folder.write("tokenizer_config.json", config);
     const schema::TokenizerT tokenizer = converted(folder);
     CHECK(tokenizer.piece_bytes == from_json.piece_bytes);

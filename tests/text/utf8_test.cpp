@@ -44,7 +44,8 @@ TEST_CASE("Wrong UTF-8 is U+FFFD for each maximal part of a character") {
   constexpr uint32_t kBad = kReplacementCharacter;
   // The example of the Unicode standard, chapter 3: U+FFFD substitution of maximal subparts.
   CHECK(parts("\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64") ==
-        std::vector<Part>{{'a', 1}, {kBad, 3}, {kBad, 2}, {kBad, 1}, {'b', 1}, {kBad, 1}, {'c', 1}, {kBad, 1}, {kBad, 1}, {'d', 1}});
+        std::vector<Part>{
+            {'a', 1}, {kBad, 3}, {kBad, 2}, {kBad, 1}, {'b', 1}, {kBad, 1}, {'c', 1}, {kBad, 1}, {kBad, 1}, {'d', 1}});
   CHECK(parts("\xED\xA0\x80") == std::vector<Part>{{kBad, 1}, {kBad, 1}, {kBad, 1}});          // a surrogate
   CHECK(parts("\xC0\xAF\xE0\x80\xBF") == std::vector<Part>(5, {kBad, 1}));                     // overlong
   CHECK(parts("\xF4\x91\x92\x93\xFF") == std::vector<Part>(5, {kBad, 1}));                     // above U+10FFFF

@@ -31,7 +31,8 @@ TEST_CASE("TOK-02 Accents and case are settings of their own, and every non-spac
   CHECK(pieces(TextModel(all, accents_and_case(false, true)), text) == "na\xC3\xAFve ma\xC3\xB1" "a");
   CHECK(pieces(TextModel(all, accents_and_case(true, false)), text) == "NAIVE mana");
   // Marks outside U+0300..036F: Hebrew points, an Arabic vowel, Devanagari's virama; a spacing mark stays.
-  const TextModel other({"\xD7\xA9\xD7\x9C", "\xD8\xB5\xD9\x81", "\xE0\xA4\x95\xE0\xA4\xB7", "\xE0\xA4\x95\xE0\xA4\xBE"});
+  const TextModel other(
+      {"\xD7\xA9\xD7\x9C", "\xD8\xB5\xD9\x81", "\xE0\xA4\x95\xE0\xA4\xB7", "\xE0\xA4\x95\xE0\xA4\xBE"});
   CHECK(pieces(other, "\xD7\xA9\xD6\xB8\xD7\x81\xD7\x9C") == "\xD7\xA9\xD7\x9C");
   CHECK(pieces(other, "\xD8\xB5\xD9\x90\xD9\x81") == "\xD8\xB5\xD9\x81");
   CHECK(pieces(other, "\xE0\xA4\x95\xE0\xA5\x8D\xE0\xA4\xB7") == "\xE0\xA4\x95\xE0\xA4\xB7");

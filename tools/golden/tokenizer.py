@@ -2,7 +2,7 @@
 """Reference token ids: what the `tokenizers` library makes of the texts in tests/golden/tokenizer.
 
     tools/golden/tokenizer.py FOLDER                      writes the references
-    tools/golden/tokenizer.py FOLDER --check HEED MODEL   compares `HEED tokenize MODEL` with the library, whole vocabulary
+    tools/golden/tokenizer.py FOLDER --check HEED MODEL   compares `HEED tokenize MODEL` with it, whole vocabulary
 
 FOLDER has the vocab.txt of an uncased BERT model. The references use a small part of it, with letters that it lacks
 added, so that tests need no download. A text is a line of <group>.txt with \\xHH for bytes that are not printable; its
@@ -31,7 +31,8 @@ ALL_SETTINGS = ("latin", "korean", "japanese_chinese", "spaces_controls", "words
 ADDED_LETTERS = ("latin", "greek_cyrillic", "semitic", "indic_thai", "korean")  # groups whose letters all have pieces
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # Capitals of Unicode 16 and 17, which the library knows or not depending on the compiler it was built with.
-LATER_CAPITALS = {0x1C89, 0xA7CB, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA, 0xA7DC, *range(0x10D50, 0x10D66), *range(0x16EA0, 0x16EB9)}
+LATER_CAPITALS = {0x1C89, 0xA7CB, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA, 0xA7DC,
+                  *range(0x10D50, 0x10D66), *range(0x16EA0, 0x16EB9)}
 
 
 def library(vocabulary: list[str], setting: dict):
@@ -97,7 +98,8 @@ def read_groups() -> dict[str, list[bytes]]:
 def reduced(full: list[str], groups: dict[str, list[bytes]]) -> list[str]:
     """Pieces that the texts use, all pieces of one letter, and letters and beginnings of words in every setting."""
     whole = library(full, {})
-    pieces = {whole.id_to_token(token) for texts in groups.values() for text in texts for token, _, _ in encode(whole, text)}
+    texts = [text for group in groups.values() for text in group]
+    pieces = {whole.id_to_token(token) for text in texts for token, _, _ in encode(whole, text)}
     pieces |= {piece for piece in full if len(piece.removeprefix("##")) == 1}
     for setting in SETTINGS.values():
         normalizer, words = splitter(setting)
@@ -119,8 +121,8 @@ def code_point_hashes(setting: dict) -> list[str]:
 
     def split(c: int) -> str:
         text = f"a{chr(c)}b"
-        found = [text] if c in LATER_CAPITALS else [word for word, _ in words.pre_tokenize_str(normalizer.normalize_str(text))]
-        return "".join(word + "\n" for word in found) + "\f"
+        found = words.pre_tokenize_str(text if c in LATER_CAPITALS else normalizer.normalize_str(text))
+        return "".join(word + "\n" for word, _ in found) + "\f"
 
     lines = []
     for block in range(0, 0x110000, 0x1000):

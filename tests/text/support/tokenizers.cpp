@@ -49,13 +49,16 @@ TextModel::TextModel(const schema::TokenizerT& tokenizer) {
 TextModel::TextModel(const std::vector<std::string>& pieces, tools::NormalizerOptions options)
     : TextModel(built(spec_of(pieces, options))) {}
 
-const schema::Tokenizer& TextModel::table() const { return *static_cast<const schema::Model*>(model_.root)->tokenizer(); }
+const schema::Tokenizer& TextModel::table() const {
+  return *static_cast<const schema::Model*>(model_.root)->tokenizer();
+}
 
 Tokens tokenize(const TextModel& model, const std::string& text, uint32_t max_tokens) {
   uint32_t count = 0;
   Tokens tokens(8 * text.size() + 64);
   const auto capacity = static_cast<uint32_t>(tokens.size());
-  REQUIRE(heed_tokenize(&model.model(), text.data(), text.size(), max_tokens, tokens.data(), capacity, &count) == HEED_OK);
+  REQUIRE(heed_tokenize(&model.model(), text.data(), text.size(), max_tokens, tokens.data(), capacity, &count) ==
+          HEED_OK);
   tokens.resize(count);
   return tokens;
 }
@@ -78,7 +81,8 @@ std::string pieces(const TextModel& model, const std::string& text) {
 std::string shown(const Tokens& tokens) {
   std::string line;
   for (const heed_token& token : tokens) {
-    line += (line.empty() ? "" : " ") + std::to_string(token.id) + ":" + std::to_string(token.begin) + ":" + std::to_string(token.end);
+    line += (line.empty() ? "" : " ") + std::to_string(token.id) + ":" + std::to_string(token.begin) + ":" +
+            std::to_string(token.end);
   }
   return line;
 }
