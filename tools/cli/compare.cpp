@@ -50,26 +50,22 @@ Cases make_cases(const Model& model, const std::string& file) {
   return cases;
 }
 
-std::vector<Result> results_of(const Model& model, const std::vector<Sequence>& sequences, const SessionFlags& flags) {
+std::vector<OutputData> outputs_of(const Model& model, const std::vector<Sequence>& sequences, const SessionFlags& flags) {
   const Schedule schedule = make_schedule(model, sequences, 0, "text");
   Session session(model, make_limits(model, flags, schedule.extent), flags);
   return run_all(session, model, sequences, schedule);
 }
 
-std::vector<Result> results_of(const std::string& path, const std::vector<std::string>& texts) {
-  const NpyArray array = read_npy(path);
+std::vector<OutputData> outputs_of(const std::string& path, const std::vector<std::string>& texts) {
+  NpyArray array = read_npy(path);
   if (texts.empty()) throw Error(path + ": reference outputs need a model that reads text");
   if (array.is_integer || array.shape.size() != 2 || array.shape[0] != texts.size()) {
     throw Error(path + ": has shape " + shape_text(array.shape) + (array.is_integer ? " of integers" : "") + "; wanted are floats with one row for each of the " +
                 std::to_string(texts.size()) + " texts");
   }
-  std::vector<Result> results;
-  const auto features = static_cast<uint32_t>(array.shape[1]);
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const float* row = array.floats.data() + i * features;
-    results.push_back({OutputData{1, features, {row, row + features}}});
-  }
-  return results;
+  OutputData data{"", static_cast<uint32_t>(array.shape[1]), {}, std::move(array.floats)};
+  for (uint64_t row = 0; row <= texts.size(); ++row) data.row_begin.push_back(row);
+  return {std::move(data)};
 }
 
 // One output of all cases. SQNR is of all values together.
@@ -82,13 +78,13 @@ struct Difference {
   size_t worst = 0;
 };
 
-Difference differ(const std::string& name, const std::vector<Result>& ours, const std::vector<Result>& reference, uint32_t output) {
+Difference differ(const OutputData& ours, const OutputData& reference) {
   Difference difference;
-  difference.output = name;
+  difference.output = ours.name;
   double signal = 0, noise = 0;
-  for (size_t i = 0; i < ours.size(); ++i) {
-    const std::vector<float>& a = ours[i][output].values;
-    const std::vector<float>& b = reference[i][output].values;
+  for (uint64_t i = 0; i < ours.sequences(); ++i) {
+    const std::span<const float> a = ours.of(i);
+    const std::span<const float> b = reference.of(i);
     double ab = 0, aa = 0, bb = 0;
     for (size_t k = 0; k < a.size(); ++k) {
       const double error = double{a[k]} - b[k];
@@ -101,7 +97,7 @@ Difference differ(const std::string& name, const std::vector<Result>& ours, cons
     }
     signal += bb;
     const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
-    difference.mean_cosine += cosine / static_cast<double>(ours.size());
+    difference.mean_cosine += cosine / static_cast<double>(ours.sequences());
     if (!(cosine >= difference.min_cosine)) {
       difference.min_cosine = cosine;
       difference.worst = i;
@@ -112,24 +108,21 @@ Difference differ(const std::string& name, const std::vector<Result>& ours, cons
 }
 
 // The outputs have to be the same ones; reference outputs from a file stand for the first.
-std::vector<Difference> differences(const Model& model, const std::vector<Result>& ours, const std::vector<Result>& reference,
-                                    const std::string& other) {
+std::vector<Difference> differences(const std::vector<OutputData>& ours, const std::vector<OutputData>& reference, const CompareFlags& flags) {
+  if (reference.size() > ours.size()) throw Error(flags.other + ": has more outputs than " + flags.path);
   std::vector<Difference> list;
-  for (uint32_t o = 0; o < reference[0].size(); ++o) {
-    const std::string name = o < ours[0].size() ? model.graph().outputs()->Get(o)->name()->str() : "";
-    for (size_t i = 0; i < ours.size(); ++i) {
-      if (reference[i].size() > ours[i].size() || ours[i][o].values.size() != reference[i][o].values.size() ||
-          ours[i][o].features != reference[i][o].features) {
-        throw Error(other + ": the outputs are not those of " + model.path() + ": for text " + std::to_string(i + 1) + " output " + std::to_string(o) +
-                    " has " + std::to_string(reference[i][o].rows) + " rows of " + std::to_string(reference[i][o].features) + " features");
-      }
+  for (size_t o = 0; o < reference.size(); ++o) {
+    if (ours[o].row_begin != reference[o].row_begin || ours[o].features != reference[o].features) {
+      throw Error(flags.other + ": output " + std::to_string(o) + " has " + std::to_string(reference[o].rows()) + " rows of " +
+                  std::to_string(reference[o].features) + " features, that of " + flags.path + " has " + std::to_string(ours[o].rows()) + " of " +
+                  std::to_string(ours[o].features));
     }
-    list.push_back(differ(name, ours, reference, o));
+    list.push_back(differ(ours[o], reference[o]));
   }
   return list;
 }
 
-std::vector<Result> reference_results(const CompareFlags& flags, const Model& model, const Cases& cases) {
+std::vector<OutputData> reference_outputs(const CompareFlags& flags, const Model& model, const Cases& cases) {
   namespace fs = std::filesystem;
   SessionFlags defaults;
   defaults.threads = flags.session.threads;
@@ -144,7 +137,7 @@ std::vector<Result> reference_results(const CompareFlags& flags, const Model& mo
     convert(options);
     path = options.output;
   } else if (path.ends_with(".npy")) {
-    return results_of(path, cases.texts);
+    return outputs_of(path, cases.texts);
   }
   const Model other(path);
   // Both tokenize for themselves: a difference there is a difference.
@@ -153,7 +146,7 @@ std::vector<Result> reference_results(const CompareFlags& flags, const Model& mo
     throw Error(flags.other + ": has " + std::to_string(other.graph().inputs()->size()) + " inputs, " + flags.path + " has " +
                 std::to_string(model.graph().inputs()->size()));
   }
-  return results_of(other, cases.texts.empty() ? cases.sequences : others.sequences, defaults);
+  return outputs_of(other, cases.texts.empty() ? cases.sequences : others.sequences, defaults);
 }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -161,8 +154,8 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 void compare(const CompareFlags& flags) {
   const Model model(flags.path);
   const Cases cases = make_cases(model, flags.texts);
-  const std::vector<Result> reference = reference_results(flags, model, cases);
-  const std::vector<Difference> list = differences(model, results_of(model, cases.sequences, flags.session), reference, flags.other);
+  const std::vector<OutputData> reference = reference_outputs(flags, model, cases);
+  const std::vector<Difference> list = differences(outputs_of(model, cases.sequences, flags.session), reference, flags);
   const auto text = [&](size_t index) { return cases.texts.empty() ? std::string() : cases.texts[index]; };
   if (flags.json) {
     Json outputs = Json::array();

@@ -38,15 +38,26 @@ uint32_t axis_rows(const schema::Graph& graph, const Sequence& sequence, uint16_
   return rows;
 }
 
-// The rows of one sequence's share of an output.
-OutputData take_rows(const heed_output& output, uint32_t first, uint32_t rows) {
-  OutputData data{rows, output.features, {}};
-  data.values.reserve(size_t{rows} * output.features);
-  for (uint32_t row = first; row < first + rows; ++row) {
-    const float* begin = output.data + size_t{row} * output.stride;
-    data.values.insert(data.values.end(), begin, begin + output.features);
+// An output with room for what every sequence gives.
+OutputData prepare(const Model& model, const std::vector<Sequence>& sequences, uint32_t index, const ValueRecord& value) {
+  OutputData data;
+  data.name = model.graph().outputs()->Get(index)->name()->str();
+  data.features = value.features;
+  for (const Sequence& sequence : sequences) {
+    data.row_begin.push_back(data.rows() + (value.ragged ? axis_rows(model.graph(), sequence, value.axis) : value.rows));
   }
+  data.values.resize(data.rows() * data.features);
   return data;
+}
+
+// Copies the rows of a pass to where its sequences have them.
+void collect(const heed_output& from, const std::vector<uint32_t>& pass, OutputData& data) {
+  const float* row = from.data;
+  for (const uint32_t sequence : pass) {
+    for (uint64_t r = data.row_begin[sequence]; r < data.row_begin[sequence + 1]; ++r, row += from.stride) {
+      std::copy_n(row, data.features, data.values.begin() + static_cast<ptrdiff_t>(r * data.features));
+    }
+  }
 }
 
 }  // namespace
@@ -111,25 +122,18 @@ Schedule make_schedule(const Model& model, const std::vector<Sequence>& sequence
   return schedule;
 }
 
-std::vector<Result> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
+std::vector<OutputData> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
   const std::vector<ValueRecord> values = graph_facts(model, 0, session.limits()).values;
-  const auto& outputs = *model.graph().outputs();
-  std::vector<Result> results(sequences.size());
+  std::vector<OutputData> outputs;
+  for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
+    outputs.push_back(prepare(model, sequences, o, values[model.graph().outputs()->Get(o)->value()]));
+  }
   for (const std::vector<uint32_t>& pass : schedule.passes) {
     const Batch batch(model.graph(), sequences, pass);
     session.run(batch.pass());
-    for (uint32_t o = 0; o < outputs.size(); ++o) {
-      const heed_output output = session.output(o);
-      const ValueRecord& value = values[outputs.Get(o)->value()];
-      uint32_t row = 0;
-      for (const uint32_t index : pass) {
-        const uint32_t rows = value.ragged ? axis_rows(model.graph(), sequences[index], value.axis) : value.rows;
-        results[index].push_back(take_rows(output, row, rows));
-        row += rows;
-      }
-    }
+    for (uint32_t o = 0; o < outputs.size(); ++o) collect(session.output(o), pass, outputs[o]);
   }
-  return results;
+  return outputs;
 }
 
 }  // namespace heed::tools

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "cli/sequences.h"
@@ -9,15 +11,19 @@
 
 namespace heed::tools {
 
-// What one sequence gave for one output, [rows, features] without gaps.
+// One output of all sequences in the order they were given, [rows of all, features] without gaps.
 struct OutputData {
-  uint32_t rows = 0;
+  std::string name;
   uint32_t features = 0;
+  std::vector<uint64_t> row_begin = {0};  // [sequences + 1]
   std::vector<float> values;
-};
 
-// One sequence's outputs, in the graph's order.
-using Result = std::vector<OutputData>;
+  uint64_t rows() const { return row_begin.back(); }
+  uint64_t sequences() const { return row_begin.size() - 1; }
+  std::span<const float> of(uint64_t sequence) const {
+    return {values.data() + row_begin[sequence] * features, values.data() + row_begin[sequence + 1] * features};
+  }
+};
 
 // Which sequences run together, and what a session needs for that.
 struct Schedule {
@@ -44,6 +50,6 @@ class Batch {
   std::vector<heed_input> inputs_;
 };
 
-std::vector<Result> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule);
+std::vector<OutputData> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule);
 
 }  // namespace heed::tools

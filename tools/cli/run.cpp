@@ -71,32 +71,12 @@ Work gather(const Model& model, const RunFlags& flags) {
   return work;
 }
 
-// An output of all sequences, one after another: [rows of all, features].
-struct Stacked {
-  std::string name;
-  std::vector<uint64_t> shape;
-  std::vector<float> values;
-};
-
-std::vector<Stacked> stack(const Model& model, const std::vector<Result>& results) {
-  std::vector<Stacked> outputs;
-  for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
-    Stacked output{model.graph().outputs()->Get(o)->name()->str(), {0, results[0][o].features}, {}};
-    for (const Result& result : results) {
-      output.shape[0] += result[o].rows;
-      output.values.insert(output.values.end(), result[o].values.begin(), result[o].values.end());
-    }
-    outputs.push_back(std::move(output));
-  }
-  return outputs;
-}
-
 // Of all bytes: for each sequence, for each output. Does not depend on which sequences ran together.
-std::string digest(const std::vector<Result>& results) {
+std::string digest(const std::vector<OutputData>& outputs) {
   const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(), XXH64_freeState);
   XXH64_reset(state.get(), 0);
-  for (const Result& result : results) {
-    for (const OutputData& output : result) XXH64_update(state.get(), output.values.data(), output.values.size() * sizeof(float));
+  for (uint64_t sequence = 0; sequence < outputs[0].sequences(); ++sequence) {
+    for (const OutputData& output : outputs) XXH64_update(state.get(), output.of(sequence).data(), output.of(sequence).size_bytes());
   }
   constexpr char kHex[] = "0123456789abcdef";
   const uint64_t hash = XXH64_digest(state.get());
@@ -104,6 +84,8 @@ std::string digest(const std::vector<Result>& results) {
   for (int shift = 60; shift >= 0; shift -= 4) text += kHex[hash >> shift & 15];
   return text;
 }
+
+std::vector<uint64_t> shape_of(const OutputData& output) { return {output.rows(), output.features}; }
 
 // The files that --output names: made before the run, so that an unwritable one is told at once, and given their
 // names together at the end.
@@ -118,8 +100,8 @@ class OutputFiles {
       files_.push_back({index_of(model, name), std::make_unique<AtomicFile>(path)});
     }
   }
-  void write(const std::vector<Stacked>& outputs) {
-    for (auto& [index, file] : files_) write_npy(*file, outputs[index].shape, outputs[index].values);
+  void write(const std::vector<OutputData>& outputs) {
+    for (auto& [index, file] : files_) write_npy(*file, shape_of(outputs[index]), outputs[index].values);
     for (auto& [index, file] : files_) file->flush();
     for (auto& [index, file] : files_) file->commit();
   }
@@ -137,27 +119,26 @@ class OutputFiles {
   std::vector<std::pair<uint32_t, std::unique_ptr<AtomicFile>>> files_;
 };
 
-Json json_output(const Stacked& output) {
+Json json_output(const OutputData& output) {
   Json rows = Json::array();
-  const uint64_t features = output.shape[1];
-  for (uint64_t row = 0; row < output.shape[0]; ++row) {
+  for (uint64_t row = 0; row < output.rows(); ++row) {
     Json values = Json::array();
-    for (uint64_t i = 0; i < features; ++i) values.push_back(json_number(output.values[row * features + i]));
+    for (uint64_t i = 0; i < output.features; ++i) values.push_back(json_number(output.values[row * output.features + i]));
     rows.push_back(std::move(values));
   }
-  return {{"name", output.name}, {"shape", output.shape}, {"data", std::move(rows)}};
+  return {{"name", output.name}, {"shape", shape_of(output)}, {"data", std::move(rows)}};
 }
 
-void print_output(const Stacked& output) {
+void print_output(const OutputData& output) {
   constexpr size_t kShown = 8;
-  std::string line = printable(output.name) + " " + shape_text(output.shape) + ":";
+  std::string line = printable(output.name) + " " + shape_text(shape_of(output)) + ":";
   for (size_t i = 0; i < std::min(kShown, output.values.size()); ++i) line += " " + fixed(output.values[i], 4);
   print(line + (output.values.size() > kShown ? " ...\n" : "\n"));
 }
 
-double cosine(const float* a, const float* b, uint64_t count) {
+double cosine(std::span<const float> a, std::span<const float> b) {
   double ab = 0, aa = 0, bb = 0;
-  for (uint64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < a.size(); ++i) {
     ab += double{a[i]} * b[i];
     aa += double{a[i]} * a[i];
     bb += double{b[i]} * b[i];
@@ -166,15 +147,14 @@ double cosine(const float* a, const float* b, uint64_t count) {
 }
 
 // How alike the texts are, each with each, for an output with one row a text.
-void print_similarities(const Stacked& output, const std::vector<std::string>& texts) {
+void print_similarities(const OutputData& output, const std::vector<std::string>& texts) {
   std::vector<std::string> head = {"cosine similarity"};
   for (size_t i = 0; i < texts.size(); ++i) head.push_back(std::to_string(i + 1));
   Table table(head);
-  const uint64_t features = output.shape[1];
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string text = texts[i].size() > 60 ? texts[i].substr(0, 57) + "..." : texts[i];
     std::vector<std::string> row = {std::to_string(i + 1) + "  " + printable(text)};
-    for (size_t j = 0; j < texts.size(); ++j) row.push_back(fixed(cosine(&output.values[i * features], &output.values[j * features], features), 3));
+    for (size_t j = 0; j < texts.size(); ++j) row.push_back(fixed(cosine(output.of(i), output.of(j)), 3));
     table.add(row);
   }
   print(table.text());
@@ -186,23 +166,22 @@ void run(const RunFlags& flags) {
   OutputFiles files(model, flags.outputs);
   const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
   Session session(model, make_limits(model, flags.session, schedule.extent), flags.session);
-  const std::vector<Result> results = run_all(session, model, work.sequences, schedule);
-  const std::vector<Stacked> outputs = stack(model, results);
+  const std::vector<OutputData> outputs = run_all(session, model, work.sequences, schedule);
   files.write(outputs);
 
   if (flags.json) {
     Json list = Json::array();
-    for (const Stacked& output : outputs) list.push_back(json_output(output));
+    for (const OutputData& output : outputs) list.push_back(json_output(output));
     return print_json({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", session.isa()},
-                       {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(results)},
+                       {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(outputs)},
                        {"outputs", std::move(list)}});
   }
-  for (const Stacked& output : outputs) print_output(output);
+  for (const OutputData& output : outputs) print_output(output);
   constexpr size_t kMostCompared = 12;
-  if (work.texts.size() > 1 && work.texts.size() <= kMostCompared && outputs[0].shape[0] == work.texts.size()) {
+  if (work.texts.size() > 1 && work.texts.size() <= kMostCompared && outputs[0].rows() == work.texts.size()) {
     print_similarities(outputs[0], work.texts);
   }
-  if (flags.digest) print(digest(results) + "\n");
+  if (flags.digest) print(digest(outputs) + "\n");
 }
 
 }  // namespace
