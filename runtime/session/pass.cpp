@@ -13,10 +13,14 @@ const schema::Graph& graph_of(const SessionView& session, uint32_t graph) {
   return *root(session.model).graphs()->Get(graph);
 }
 
+bool is_called(const flatbuffers::String& stored, const char* name) {
+  return stored.size() == std::strlen(name) && std::memcmp(stored.data(), name, stored.size()) == 0;
+}
+
 heed_status find_graph(const SessionView& session, const char* name, uint32_t* index, heed_diagnostic* diagnostic) {
   const auto& graphs = *root(session.model).graphs();
   for (*index = 0; *index < graphs.size(); ++*index) {
-    if (name == nullptr || std::strcmp(graphs.Get(*index)->name()->c_str(), name) == 0) return HEED_OK;
+    if (name == nullptr || is_called(*graphs.Get(*index)->name(), name)) return HEED_OK;
   }
   return refuse(diagnostic, HEED_INVALID_ARGUMENT, "name of a graph");
 }
@@ -93,20 +97,21 @@ class Axes {
 heed_status match_inputs(const schema::Graph& graph, const heed_pass& given, Pass* pass, heed_diagnostic* diagnostic) {
   if (given.inputs == nullptr && given.inputs_count > 0) return refuse(diagnostic, HEED_INVALID_ARGUMENT, "inputs");
   for (uint32_t i = 0; i < given.inputs_count; ++i) {
-    diagnostic->input = static_cast<int32_t>(i);
     const heed_input& input = given.inputs[i];
-    if (input.name == nullptr) return refuse(diagnostic, HEED_INVALID_ARGUMENT, "name of an input");
     uint32_t at = 0;
-    while (at < graph.inputs()->size() && std::strcmp(graph.inputs()->Get(at)->name()->c_str(), input.name) != 0) ++at;
-    if (at == graph.inputs()->size()) return refuse(diagnostic, HEED_INVALID_ARGUMENT, "name of an input");
+    while (at < graph.inputs()->size() && input.name && !is_called(*graph.inputs()->Get(at)->name(), input.name)) ++at;
+    if (input.name == nullptr || at == graph.inputs()->size()) {
+      return refuse(diagnostic, HEED_INVALID_ARGUMENT, "name of an input", i);
+    }
+    diagnostic->input = static_cast<int32_t>(at);
     if (pass->inputs[at] != nullptr) return refuse(diagnostic, HEED_INVALID_ARGUMENT, "input given twice");
     if (input.data == nullptr && !graph.inputs()->Get(at)->optional()) {
       return refuse(diagnostic, HEED_INVALID_ARGUMENT, "data of an input");
     }
     if (reinterpret_cast<uintptr_t>(input.data) % 4 != 0) return refuse(diagnostic, HEED_MISALIGNED, "data of an input");
     pass->inputs[at] = &input;
+    diagnostic->input = -1;
   }
-  diagnostic->input = -1;
   return HEED_OK;
 }
 
@@ -150,9 +155,9 @@ heed_status prepare_pass(const SessionView& session, const heed_pass& given, Pas
   if (heed_status s = match_inputs(graph, given, pass, diagnostic)) return s;
   Axes axes(session, pass->sequences, diagnostic);
   for (uint32_t i = 0; i < given.inputs_count; ++i) {
-    diagnostic->input = static_cast<int32_t>(i);
     uint32_t at = 0;
     while (pass->inputs[at] != &given.inputs[i]) ++at;
+    diagnostic->input = static_cast<int32_t>(at);
     const schema::GraphInput& input = *graph.inputs()->Get(at);
     const uint32_t most = session.values(pass->graph)[input.value()].rows;
     if (heed_status s = axes.add(input.axis(), given.inputs[i], most)) return s;

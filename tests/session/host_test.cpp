@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "heed/heed.hpp"
 #include "heed_host.h"
 #include "support/encoder.h"
 #include "support/test_session.h"

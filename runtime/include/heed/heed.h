@@ -73,7 +73,7 @@ typedef struct heed_diagnostic {
   int32_t node;
   int32_t weight;
   int32_t value;
-  int32_t input;        /* index of a graph input or of a pass's input */
+  int32_t input;        /* index of a graph input */
   int64_t byte_offset;  /* in the file */
   int64_t found;        /* the number that was refused */
   int64_t expected;     /* the number (or bound) that was wanted */
@@ -134,7 +134,7 @@ typedef struct heed_memory {
   uint64_t live_peak_bytes;   /* the least any plan could use: what is live at the worst moment */
 } heed_memory;
 
-/* Limits for one sequence of the model's own maximum, one worker, tiles of 32 rows. */
+/* Limits for one sequence of the model's own maximum, one worker, tiles of 32 rows or of what the file asks for. */
 void heed_default_limits(const heed_model* model, heed_limits* limits);
 
 /* HEED_BAD_LIMITS, HEED_TOO_LARGE. */
