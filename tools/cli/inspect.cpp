@@ -150,52 +150,63 @@ Json everything(const Model& model, const Facts& facts, bool tensors) {
   return json;
 }
 
+std::string with_unit(uint64_t bytes) { return grouped(bytes) + " bytes (" + human_bytes(bytes) + ")"; }
+
+void add_metadata(const schema::Metadata& metadata, Table& table) {
+  const std::pair<const char*, const heed_flatbuffers::String*> lines[] = {
+      {"source", metadata.source()}, {"family", metadata.family()}, {"licence", metadata.licence()}, {"producer", metadata.producer()}};
+  for (const auto& [name, text] : lines) {
+    if (text) table.add({name, printable(text->string_view())});
+  }
+  if (!metadata.prompts()) return;
+  for (const schema::Prompt* prompt : *metadata.prompts()) {
+    table.add({"prompt " + printable(prompt->name()->string_view()), "\"" + printable(prompt->text()->string_view()) + "\""});
+  }
+}
+
+void add_tokenizer(const schema::Model& tables, Table& table) {
+  const schema::Tokenizer* tokenizer = tables.tokenizer();
+  if (!tokenizer || tokenizer->kind() == schema::TokenizerKind::none) return;
+  table.add({"tokenizer", std::string(schema::EnumNameTokenizerKind(tokenizer->kind())) + ", " + grouped(tokenizer->vocabulary()) + " pieces"});
+  const std::string tokens = std::to_string(tokenizer->truncation()) + " tokens, from " + schema::EnumNameTruncationSource(tokenizer->truncation_source());
+  table.add({"truncation", tokenizer->truncation() ? tokens : "none"});
+}
+
+void add_graph(const schema::Graph& graph, const GraphFacts& facts, Table& table) {
+  table.add({"graph " + printable(graph.name()->string_view()), std::to_string(graph.nodes()->size()) + " ops"});
+  for (const schema::GraphInput* input : *graph.inputs()) {
+    table.add({"  input", printable(input->name()->string_view()) + " " + shape_for_people(facts.values[input->value()]) + ", at most " +
+                              std::to_string(input->max_rows()) + " rows" + (input->optional() ? ", optional" : "")});
+  }
+  for (const schema::GraphOutput* output : *graph.outputs()) {
+    table.add({"  output", printable(output->name()->string_view()) + " " + shape_for_people(facts.values[output->value()])});
+  }
+}
+
+void add_memory(const Facts& facts, Table& table) {
+  const heed_memory& memory = facts.memory;
+  const std::string workers = std::to_string(facts.limits.workers);
+  table.add({"instruction set", facts.isa});
+  table.add({"arena", with_unit(memory.total_bytes) + " for " + std::to_string(facts.limits.max_rows) + " rows, " + workers +
+                          (facts.limits.workers == 1 ? " thread" : " threads") + ", tiles of " + std::to_string(facts.limits.tile_rows)});
+  table.add({"  persistent", with_unit(memory.persistent_bytes)});
+  table.add({"  activations", with_unit(memory.activation_bytes)});
+  table.add({"  workspace", with_unit(memory.workspace_bytes)});
+  table.add({"  scratch", workers + " x " + with_unit(memory.scratch_bytes)});
+  table.add({"  live peak", with_unit(memory.live_peak_bytes)});
+}
+
 void print_summary(const Model& model, const Facts& facts) {
   const schema::Model& tables = model.tables();
-  const heed_memory& memory = facts.memory;
   Table table({"file", printable(model.path())});
   table.lean_left(1);
-  const auto bytes = [](uint64_t count) { return grouped(count) + " bytes (" + human_bytes(count) + ")"; };
-  table.add({"size", bytes(model.file_bytes()) + ", format version " + std::to_string(tables.version())});
-  if (const schema::Metadata* metadata = tables.metadata()) {
-    if (metadata->source()) table.add({"source", printable(metadata->source()->string_view())});
-    if (metadata->family()) table.add({"family", printable(metadata->family()->string_view())});
-    if (metadata->licence()) table.add({"licence", printable(metadata->licence()->string_view())});
-    if (metadata->producer()) table.add({"producer", printable(metadata->producer()->string_view())});
-    if (metadata->prompts()) {
-      for (const schema::Prompt* prompt : *metadata->prompts()) {
-        table.add({"prompt " + printable(prompt->name()->string_view()), "\"" + printable(prompt->text()->string_view()) + "\""});
-      }
-    }
-  }
+  table.add({"size", with_unit(model.file_bytes()) + ", format version " + std::to_string(tables.version())});
+  if (tables.metadata()) add_metadata(*tables.metadata(), table);
   table.add({"parameters", grouped(parameters(tables))});
-  table.add({"weights", bytes(tables.weight_region_bytes())});
-  const Json tokenizer = tokenizer_json(tables);
-  if (!tokenizer.is_null()) {
-    table.add({"tokenizer", tokenizer["kind"].get<std::string>() + ", " + grouped(tokenizer["vocabulary"].get<uint64_t>()) + " pieces"});
-    table.add({"truncation", tokenizer["truncation"].get<uint32_t>() ? std::to_string(tokenizer["truncation"].get<uint32_t>()) + " tokens, from " +
-               tokenizer["truncation_source"].get<std::string>() : "none"});
-  }
-  for (uint32_t g = 0; g < facts.graphs.size(); ++g) {
-    const schema::Graph& graph = *tables.graphs()->Get(g);
-    const std::string name = "graph " + printable(graph.name()->string_view());
-    table.add({name, std::to_string(graph.nodes()->size()) + " ops"});
-    for (const schema::GraphInput* input : *graph.inputs()) {
-      table.add({"  input", printable(input->name()->string_view()) + " " + shape_for_people(facts.graphs[g].values[input->value()]) + ", at most " +
-                 std::to_string(input->max_rows()) + " rows" + (input->optional() ? ", optional" : "")});
-    }
-    for (const schema::GraphOutput* output : *graph.outputs()) {
-      table.add({"  output", printable(output->name()->string_view()) + " " + shape_for_people(facts.graphs[g].values[output->value()])});
-    }
-  }
-  table.add({"instruction set", facts.isa});
-  table.add({"arena", bytes(memory.total_bytes) + " for " + std::to_string(facts.limits.max_rows) + " rows, " + std::to_string(facts.limits.workers) +
-             (facts.limits.workers == 1 ? " thread" : " threads") + ", tiles of " + std::to_string(facts.limits.tile_rows)});
-  table.add({"  persistent", bytes(memory.persistent_bytes)});
-  table.add({"  activations", bytes(memory.activation_bytes)});
-  table.add({"  workspace", bytes(memory.workspace_bytes)});
-  table.add({"  scratch", std::to_string(facts.limits.workers) + " x " + bytes(memory.scratch_bytes)});
-  table.add({"  live peak", bytes(memory.live_peak_bytes)});
+  table.add({"weights", with_unit(tables.weight_region_bytes())});
+  add_tokenizer(tables, table);
+  for (uint32_t g = 0; g < facts.graphs.size(); ++g) add_graph(*tables.graphs()->Get(g), facts.graphs[g], table);
+  add_memory(facts, table);
   print(table.text());
 }
 
