@@ -119,12 +119,16 @@ TEST_CASE("the licence comes from the model card, the source from the config") {
 TEST_CASE("calibration evens out the inputs of the layers and keeps the model's meaning") {
   Trial trial;
   trial.options.weights = "q8c";
-  // A channel that is large at the output of each norm, as in trained models.
-  for (const char* name : {"embeddings.LayerNorm.weight", "encoder.layer.0.attention.output.LayerNorm.weight",
-                           "encoder.layer.0.output.LayerNorm.weight"}) {
-    std::vector<float> gain = trial.model.values(name);
-    gain[5] *= 8;
-    trial.model.set(name, {32}, gain);
+  // An inner channel of each feed-forward that is large on the way and small in its weights, as in trained models.
+  for (const std::string block : {"encoder.layer.0.", "encoder.layer.1."}) {
+    std::vector<float> up = trial.model.values(block + "intermediate.dense.weight");  // [64, 32]
+    std::vector<float> down = trial.model.values(block + "output.dense.weight");      // [32, 64]
+    for (size_t i = 0; i < 32; ++i) {
+      up[3 * 32 + i] *= 60;
+      down[i * 64 + 3] /= 60;
+    }
+    trial.model.set(block + "intermediate.dense.weight", {64, 32}, up);
+    trial.model.set(block + "output.dense.weight", {32, 64}, down);
   }
   const auto mean_cosine = [&] {
     trial.convert();

@@ -28,8 +28,10 @@ ModelOutput run_model(const std::filesystem::path& file, const std::vector<Model
   check(heed_required_bytes(&model, &limits, &memory, nullptr));
   const std::unique_ptr<void, decltype(&std::free)> arena(std::aligned_alloc(HEED_ALIGNMENT, memory.total_bytes),
                                                           std::free);
+  heed_platform platform{};
+  platform.isa = std::getenv("HEED_ISA");  // null: the best
   heed_session session;
-  check(heed_plan(&model, &limits, arena.get(), memory.total_bytes, nullptr, &session, nullptr));
+  check(heed_plan(&model, &limits, arena.get(), memory.total_bytes, &platform, &session, nullptr));
   std::vector<heed_input> list;
   for (const ModelInput& input : inputs) {
     const bool ids = !input.ids.empty();
