@@ -51,8 +51,12 @@ class Row {
 
   // Weights of every tile through the softmax, one feature pooled (value[j] in int8 steps), divided; then the tap.
   Result run(const Kernels& table, bool int8) const {
-    Result result = {std::vector<float>(rows, -kInf), std::vector<float>(rows, 0.0f), std::vector<float>(rows, kNan),
-                     std::vector<float>(rows * keys, kNan), {}, keys};
+    Result result = {std::vector<float>(rows, -kInf),
+                     std::vector<float>(rows, 0.0f),
+                     std::vector<float>(rows, kNan),
+                     std::vector<float>(rows * keys, kNan),
+                     {},
+                     keys};
     const uint32_t tiles = (keys + kKeyTile - 1) / kKeyTile;
     for (uint32_t t = 0; t < tiles; ++t) {
       const Tile tile(*this, t, int8);
@@ -60,14 +64,17 @@ class Row {
       if (int8) {
         Guarded<uint8_t> weights(rows * kKeyTile);
         std::fill_n(weights.get(), rows * kKeyTile, uint8_t{0xaa});
-        table.softmax_tile_i8({tile.scores, weights.get(), result.max.data(), result.sum.data(), decay.get(), factor.get()});
+        table.softmax_tile_i8(
+            {tile.scores, weights.get(), result.max.data(), result.sum.data(), decay.get(), factor.get()});
         std::vector<int32_t> pooled;
         for (uint32_t r = 0; r < rows; ++r) {
           int32_t sum = 0;
           for (uint32_t j = 0; j < round_up(tile.scores.keys, 16); ++j) {
             REQUIRE(weights[r * kKeyTile + j] <= 127);
-            if (j >= tile.scores.keys) REQUIRE(weights[r * kKeyTile + j] == 0);
-            else sum += weights[r * kKeyTile + j] * value(t * kKeyTile + j);
+            if (j >= tile.scores.keys)
+              REQUIRE(weights[r * kKeyTile + j] == 0);
+            else
+              sum += weights[r * kKeyTile + j] * value(t * kKeyTile + j);
           }
           pooled.push_back(sum);
         }
@@ -75,7 +82,8 @@ class Row {
         result.written.add(weights.get(), rows * kKeyTile);
       } else {
         Matrix weights(rows, kKeyTile), pooled(rows, 1);
-        table.softmax_tile_f32({tile.scores, weights.get(), result.max.data(), result.sum.data(), decay.get(), factor.get()});
+        table.softmax_tile_f32(
+            {tile.scores, weights.get(), result.max.data(), result.sum.data(), decay.get(), factor.get()});
         for (uint32_t r = 0; r < rows; ++r) {
           pooled.at(r, 0) = 0;
           for (uint32_t j = 0; j < tile.scores.keys; ++j) pooled.at(r, 0) += weights.at(r, j) * value(t * kKeyTile + j);
@@ -94,7 +102,10 @@ class Row {
       }
     }
     table.divide_rows({result.pooled.data(), 1, rows, 1, result.sum.data()});
-    result.written.add(result.max.data(), rows).add(result.sum.data(), rows).add(result.pooled.data(), rows).add(result.weights.data(), rows * keys);
+    result.written.add(result.max.data(), rows)
+        .add(result.sum.data(), rows)
+        .add(result.pooled.data(), rows)
+        .add(result.weights.data(), rows * keys);
     return result;
   }
 
@@ -105,7 +116,8 @@ class Row {
     for (uint32_t j = 0; j < keys; ++j) sum += weights[j] * value(j) * (int8 ? value_scale[j] : 1.0);
     return sum;
   }
-  // What a whole step of the int8 weights is worth: half of 1/127 of the greatest weight times value scale, for each key.
+  // What a whole step of the int8 weights is worth: half of 1/127 of the greatest weight times value scale, for each
+  // key.
   double pooled_error(const std::vector<double>& weights, bool int8) const {
     if (!int8) {
       double sum = 0;
@@ -115,8 +127,10 @@ class Row {
     double error = 0;
     for (uint32_t first = 0; first < keys; first += kKeyTile) {
       double top = 0;
-      for (uint32_t j = first; j < std::min(keys, first + kKeyTile); ++j) top = std::max(top, weights[j] * value_scale[j]);
-      for (uint32_t j = first; j < std::min(keys, first + kKeyTile); ++j) error += top * (0.5 / 127 + 1e-4) * std::abs(value(j));
+      for (uint32_t j = first; j < std::min(keys, first + kKeyTile); ++j)
+        top = std::max(top, weights[j] * value_scale[j]);
+      for (uint32_t j = first; j < std::min(keys, first + kKeyTile); ++j)
+        error += top * (0.5 / 127 + 1e-4) * std::abs(value(j));
     }
     return error + 1e-30;
   }
@@ -131,11 +145,19 @@ class Row {
   Numbers numbers;
 
  private:
-  // One tile in memory of its own: [rows, 64] full of NaNs and extremes where no key is, arrays of keys with no byte more.
+  // One tile in memory of its own: [rows, 64] full of NaNs and extremes where no key is, arrays of keys with no byte
+  // more.
   struct Tile {
     Tile(const Row& row, uint32_t index, bool int8)
-        : scores_i8(row.rows * kKeyTile), scores_f32(row.rows, kKeyTile), bias(row.rows, kKeyTile), begin(row.rows), end(row.rows),
-          first(index * kKeyTile), count(std::min(kKeyTile, row.keys - first)), key_sum(count), columns(4, count) {
+        : scores_i8(row.rows * kKeyTile),
+          scores_f32(row.rows, kKeyTile),
+          bias(row.rows, kKeyTile),
+          begin(row.rows),
+          end(row.rows),
+          first(index * kKeyTile),
+          count(std::min(kKeyTile, row.keys - first)),
+          key_sum(count),
+          columns(4, count) {
       for (uint32_t r = 0; r < row.rows; ++r) {
         for (uint32_t j = 0; j < kKeyTile; ++j) {
           const bool there = first + j < row.keys;
@@ -144,7 +166,9 @@ class Row {
           if (there) scores_f32.at(r, j) = row.scores_f32[i];
           if (there) bias.at(r, j) = row.bias[i];
         }
-        const auto in_tile = [&](uint32_t p) { return static_cast<uint8_t>(std::min(count, p > first ? p - first : 0)); };
+        const auto in_tile = [&](uint32_t p) {
+          return static_cast<uint8_t>(std::min(count, p > first ? p - first : 0));
+        };
         begin[r] = in_tile(row.begin[r]);
         end[r] = in_tile(row.end[r]);
       }
@@ -154,9 +178,21 @@ class Row {
         columns.at(1, j) = std::log2(row.value_scale[first + j]);
         columns.at(2, j) = 1 / row.value_scale[first + j];
       }
-      scores = {row.rows, count, int8 ? scores_i8.get() : nullptr, int8 ? nullptr : scores_f32.get(), row.row_scale.data(), 1,
-                row.score_scale, row.zero, columns.row(0), key_sum.get(), columns.row(1), columns.row(2),
-                row.with_bias ? bias.get() : nullptr, begin.get(), end.get()};
+      scores = {row.rows,
+                count,
+                int8 ? scores_i8.get() : nullptr,
+                int8 ? nullptr : scores_f32.get(),
+                row.row_scale.data(),
+                1,
+                row.score_scale,
+                row.zero,
+                columns.row(0),
+                key_sum.get(),
+                columns.row(1),
+                columns.row(2),
+                row.with_bias ? bias.get() : nullptr,
+                begin.get(),
+                end.get()};
     }
     Guarded<int32_t> scores_i8;
     Matrix scores_f32, bias;
@@ -217,7 +253,8 @@ TEST_CASE("keys outside [begin, end) are not computed with, in whole and partial
       Row row(16, keys, keys);
       for (uint32_t r = 0; r < row.rows; ++r) {
         row.begin[r] = static_cast<uint32_t>(row.numbers.integer(0, static_cast<int32_t>(keys)));
-        row.end[r] = static_cast<uint32_t>(row.numbers.integer(static_cast<int32_t>(row.begin[r]), static_cast<int32_t>(keys)));
+        row.end[r] =
+            static_cast<uint32_t>(row.numbers.integer(static_cast<int32_t>(row.begin[r]), static_cast<int32_t>(keys)));
         for (uint32_t j = 0; j < keys; ++j) {
           if (j < row.begin[r] || j >= row.end[r]) row.scores_f32[r * padded_keys(keys) + j] = kNan;
         }
@@ -297,7 +334,8 @@ TEST_CASE("softmax subtracts the maximum (MASK-08)") {
   const double expected[] = {0.7310586, 0.2689414, 0};
   for (const Kernels* table : runnable_tables()) {
     INFO(table->isa);
-    for (const std::vector<float>& scores : {std::vector<float>{1000, 999, 0}, std::vector<float>{-1000, -1001, -2000}}) {
+    for (const std::vector<float>& scores :
+         {std::vector<float>{1000, 999, 0}, std::vector<float>{-1000, -1001, -2000}}) {
       const std::vector<float> tiled = softmax_of(*table, scores);
       float whole[3];
       table->softmax_rows({scores.data(), 3, 1, 3, whole, 3});

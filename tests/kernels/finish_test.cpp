@@ -11,13 +11,20 @@ using A = ActivationFunction;
 constexpr A kFunctions[] = {A::kNone, A::kRelu, A::kGelu, A::kGeluTanh, A::kSilu, A::kTanh, A::kSigmoid};
 double exact(A function, double x) {
   switch (function) {
-    case A::kRelu: return oracle::relu(x);
-    case A::kGelu: return oracle::gelu(x);
-    case A::kGeluTanh: return oracle::gelu_tanh(x);
-    case A::kSilu: return oracle::silu(x);
-    case A::kTanh: return std::tanh(x);
-    case A::kSigmoid: return oracle::sigmoid(x);
-    case A::kNone: break;
+    case A::kRelu:
+      return oracle::relu(x);
+    case A::kGelu:
+      return oracle::gelu(x);
+    case A::kGeluTanh:
+      return oracle::gelu_tanh(x);
+    case A::kSilu:
+      return oracle::silu(x);
+    case A::kTanh:
+      return std::tanh(x);
+    case A::kSigmoid:
+      return oracle::sigmoid(x);
+    case A::kNone:
+      break;
   }
   return x;
 }
@@ -31,9 +38,19 @@ struct Options {
 class Epilogues {
  public:
   Epilogues(uint32_t row_count, uint32_t output_count, uint32_t seed, bool any)
-      : rows(row_count), outputs(output_count), c_stride((outputs + 15) / 16 * 16 + 16), c(rows * c_stride), products(rows, c_stride),
-        scale(1, rows), zero(rows), w_scale(1, outputs), w_sum(outputs), bias(1, outputs), factor(rows, outputs, 2),
-        residual(rows, outputs, 5), out(rows, outputs, 3) {
+      : rows(row_count),
+        outputs(output_count),
+        c_stride((outputs + 15) / 16 * 16 + 16),
+        c(rows * c_stride),
+        products(rows, c_stride),
+        scale(1, rows),
+        zero(rows),
+        w_scale(1, outputs),
+        w_sum(outputs),
+        bias(1, outputs),
+        factor(rows, outputs, 2),
+        residual(rows, outputs, 5),
+        out(rows, outputs, 3) {
     Numbers numbers(seed);
     const auto next = [&] { return any ? numbers.any() : numbers(); };
     for (uint32_t i = 0; i < rows * c_stride; ++i) c[i] = numbers.integer(-500000, 500000);
@@ -48,7 +65,8 @@ class Epilogues {
   }
 
   void run(const Kernels& table, bool int8, const Options& options) {
-    Epilogue e = {options.bias ? bias.get() : nullptr, options.activation, nullptr, 0, nullptr, 0, out.get(), out.stride()};
+    Epilogue e = {
+        options.bias ? bias.get() : nullptr, options.activation, nullptr, 0, nullptr, 0, out.get(), out.stride()};
     if (options.factor) e.factor = factor.get(), e.factor_stride = factor.stride();
     if (options.residual) e.residual = residual.get(), e.residual_stride = residual.stride();
     if (options.in_place && options.residual) e.out = residual.get(), e.out_stride = residual.stride();
@@ -78,7 +96,8 @@ class Epilogues {
 template <class Body>
 void each_option(Body body) {
   for (const A activation : kFunctions) {
-    for (int mask = 0; mask < 8; ++mask) body(Options{activation, (mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, false});
+    for (int mask = 0; mask < 8; ++mask)
+      body(Options{activation, (mask & 1) != 0, (mask & 2) != 0, (mask & 4) != 0, false});
   }
 }
 

@@ -28,12 +28,14 @@ TEST_CASE("exp2 has a relative error of at most 2e-7 where results are normal, a
 }
 
 TEST_CASE("exp2 of very negative numbers is exactly 0 and never subnormal; of a NaN a NaN") {
-  for (const float x : {-125.5f, -126.0f, -126.5f, -127.0f, -150.0f, -1e4f, -1e30f, -kInf}) CHECK(bits_of(exp2(x)) == 0);
+  for (const float x : {-125.5f, -126.0f, -126.5f, -127.0f, -150.0f, -1e4f, -1e30f, -kInf})
+    CHECK(bits_of(exp2(x)) == 0);
   for (uint32_t bits = bits_of(-100.0f); bits < bits_of(-200.0f); bits += 11) {
     const float y = exp2(float_of(bits));
     REQUIRE((y == 0 || y >= 0x1p-126f));
   }
-  for (const uint32_t nan : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fc00003u}) CHECK(std::isnan(exp2(float_of(nan))));
+  for (const uint32_t nan : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fc00003u})
+    CHECK(std::isnan(exp2(float_of(nan))));
   CHECK(exp2(128.0f) == kInf);
 }
 

@@ -11,8 +11,14 @@ namespace {
 class Product {
  public:
   Product(uint32_t row_count, uint32_t panel_count, uint32_t col_count, uint32_t seed, bool any = false)
-      : rows(row_count), panels(panel_count), cols(col_count), panel_stride(cols * kPanelRows + 48), a(rows, cols, 3),
-        w(panels * panel_stride), half(panels * panel_stride), c(rows, panels * kPanelRows, 16) {
+      : rows(row_count),
+        panels(panel_count),
+        cols(col_count),
+        panel_stride(cols * kPanelRows + 48),
+        a(rows, cols, 3),
+        w(panels * panel_stride),
+        half(panels * panel_stride),
+        c(rows, panels * kPanelRows, 16) {
     Numbers numbers(seed);
     a.fill([&] { return any ? numbers.any() : numbers(); });
     for (uint32_t i = 0; i < panels * panel_stride; ++i) {
@@ -23,8 +29,8 @@ class Product {
   }
   void run(const Kernels& table, bool f16) {
     const void* weights = f16 ? static_cast<const void*>(half.get()) : w.get();
-    table.multiply_f32({a.get(), a.stride(), rows, panels, cols, weights, f16 ? ElementFormat::kF16 : ElementFormat::kF32,
-                        panel_stride, c.get(), c.stride()});
+    table.multiply_f32({a.get(), a.stride(), rows, panels, cols, weights,
+                        f16 ? ElementFormat::kF16 : ElementFormat::kF32, panel_stride, c.get(), c.stride()});
   }
   double weight(uint32_t k, uint32_t o, bool f16) const {
     const uint64_t i = o / 16 * panel_stride + k * 16 + o % 16;
@@ -102,15 +108,18 @@ TEST_CASE("every f16 value is exact, subnormals too (NUM-08)") {
     std::vector<uint16_t> all(1 << 16);
     for (uint32_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
     std::vector<float> looked_up(all.size());
-    table->look_up_row({all.data(), ElementFormat::kF16, static_cast<uint32_t>(all.size()), 1.0f, false, looked_up.data()});
+    table->look_up_row(
+        {all.data(), ElementFormat::kF16, static_cast<uint32_t>(all.size()), 1.0f, false, looked_up.data()});
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < all.size(); ++i) {
       const double expected = oracle::half(all[i]);
       float c[16];
       const float one = 1;
       uint16_t line[16] = {all[i]};
-      if (i % 7 == 0) table->multiply_f32({&one, 1, 1, 1, 1, line, ElementFormat::kF16, 16, c, 16});
-      else c[0] = looked_up[i];
+      if (i % 7 == 0)
+        table->multiply_f32({&one, 1, 1, 1, 1, line, ElementFormat::kF16, 16, c, 16});
+      else
+        c[0] = looked_up[i];
       if (std::isnan(expected)) {
         wrong += bits_of(looked_up[i]) != 0x7fc00000 || bits_of(c[0]) != 0x7fc00000;
       } else {

@@ -1,5 +1,5 @@
-// Rows, heads, keys and values to int8: the error stays within half a step, special rows, layouts, the same bytes everywhere.
-// SPDX-License-Identifier: Apache-2.0
+// Rows, heads, keys and values to int8: the error stays within half a step, special rows, layouts, the same bytes
+// everywhere. SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
 #include "quant/panel.h"
 
@@ -13,7 +13,8 @@ struct Quantized {
   Quantized(const Kernels& table, const Matrix& in, uint8_t flip, const float* input_scale = nullptr)
       : stride(groups_of_4(in.cols()) + 4), bytes(in.rows() * stride), scale(1, in.rows()), zero(in.rows()) {
     std::memset(bytes.get(), 0x55, in.rows() * stride);
-    table.quantize_rows({in.get(), in.stride(), in.rows(), in.cols(), input_scale, flip, bytes.get(), stride, scale.get(), zero.get()});
+    table.quantize_rows(
+        {in.get(), in.stride(), in.rows(), in.cols(), input_scale, flip, bytes.get(), stride, scale.get(), zero.get()});
   }
   uint32_t stride;
   Guarded<uint8_t> bytes;
@@ -38,7 +39,8 @@ TEST_CASE("quantized rows are within half a step of their values, and 0 is exact
         const Quantized q(*find_kernels(nullptr), in, flip);
         for (uint32_t r = 0; r < 2; ++r) {
           double lo = 0, hi = 0;
-          for (uint32_t c = 0; c < cols; ++c) lo = std::min<double>(lo, in.at(r, c)), hi = std::max<double>(hi, in.at(r, c));
+          for (uint32_t c = 0; c < cols; ++c)
+            lo = std::min<double>(lo, in.at(r, c)), hi = std::max<double>(hi, in.at(r, c));
           INFO("cols " << cols << " shift " << shift << " flip " << int(flip));
           REQUIRE(q.scale.at(0, r) == Approx(std::max((hi - lo) / 255, std::ldexp(1.0, -40))).epsilon(1e-6));
           REQUIRE(q.zero[r] >= (flip ? 0 : -128));
@@ -142,7 +144,8 @@ TEST_CASE("quantized rows have the same bytes on every instruction set, also ove
           const Quantized apart(table, in, flip, scaled ? input_scale.get() : nullptr);
           int32_t zero[3];
           auto* bytes = reinterpret_cast<uint8_t*>(in.get());
-          table.quantize_rows({in.get(), in.stride(), 3, cols, scaled ? input_scale.get() : nullptr, flip, bytes, cols, scale.get(), zero});
+          table.quantize_rows({in.get(), in.stride(), 3, cols, scaled ? input_scale.get() : nullptr, flip, bytes, cols,
+                               scale.get(), zero});
           Written written;
           for (uint32_t r = 0; r < 3; ++r) {
             REQUIRE(std::memcmp(bytes + r * cols, apart.bytes.get() + r * apart.stride, cols) == 0);
@@ -175,8 +178,10 @@ TEST_CASE("heads are quantized each with its own scale, within half a step") {
           const uint8_t* bytes = out.get() + (r * 2 + h) * padded;
           for (uint32_t c = 0; c < padded; ++c) {
             const int q = bytes[c] - 128;
-            if (c >= head_dim) REQUIRE(q == 0);
-            else REQUIRE(std::fabs(q * double(scale.at(r, h)) - in.at(r, h * head_dim + c)) <= scale.at(r, h) * 0.5001);
+            if (c >= head_dim)
+              REQUIRE(q == 0);
+            else
+              REQUIRE(std::fabs(q * double(scale.at(r, h)) - in.at(r, h * head_dim + c)) <= scale.at(r, h) * 0.5001);
           }
         }
       }
@@ -202,8 +207,10 @@ TEST_CASE("keys lie in panels with the bytes of quantize_heads and their sums, w
         std::memset(out.get(), 0x55, heads * head_bytes);
         Matrix scale(heads, slots);
         Guarded<int32_t> sum(heads * slots);
-        table->pack_keys_i8({in.get(), in.stride(), cut, heads, head_dim, 0, out.get(), head_bytes, scale.get(), sum.get(), slots});
-        table->pack_keys_i8({in.row(cut), in.stride(), keys - cut, heads, head_dim, cut, out.get(), head_bytes, scale.get(), sum.get(), slots});
+        table->pack_keys_i8(
+            {in.get(), in.stride(), cut, heads, head_dim, 0, out.get(), head_bytes, scale.get(), sum.get(), slots});
+        table->pack_keys_i8({in.row(cut), in.stride(), keys - cut, heads, head_dim, cut, out.get(), head_bytes,
+                             scale.get(), sum.get(), slots});
         for (uint32_t h = 0; h < heads; ++h) {
           for (uint32_t p = 0; p < slots; ++p) {
             int32_t total = 0;
@@ -243,14 +250,18 @@ TEST_CASE("values lie in tiles of 64 keys with the bytes of quantize_heads, wher
           Guarded<int8_t> out(heads * head_bytes);
           std::memset(out.get(), 0x55, heads * head_bytes);
           Matrix log2(heads, slots), inverse(heads, slots);
-          table->pack_values_i8({in.get(), in.stride(), cut, heads, value_dim, 0, keys, out.get(), head_bytes, log2.get(), inverse.get(), slots});
-          table->pack_values_i8({in.row(cut), in.stride(), keys - cut, heads, value_dim, cut, keys, out.get(), head_bytes, log2.get(), inverse.get(), slots});
+          table->pack_values_i8({in.get(), in.stride(), cut, heads, value_dim, 0, keys, out.get(), head_bytes,
+                                 log2.get(), inverse.get(), slots});
+          table->pack_values_i8({in.row(cut), in.stride(), keys - cut, heads, value_dim, cut, keys, out.get(),
+                                 head_bytes, log2.get(), inverse.get(), slots});
           for (uint32_t h = 0; h < heads; ++h) {
             for (uint32_t p = 0; p < slots; ++p) {
               const uint32_t tile = p / 64 * 64;
               for (uint32_t f = 0; f < features; ++f) {
-                const int8_t byte = out[h * head_bytes + tile * features + panel_i8_index(f, p - tile, tile_keys(keys, tile))];
-                const int8_t there = f < value_dim && p < keys ? static_cast<int8_t>(expected[(p * heads + h) * padded + f]) : 0;
+                const int8_t byte =
+                    out[h * head_bytes + tile * features + panel_i8_index(f, p - tile, tile_keys(keys, tile))];
+                const int8_t there =
+                    f < value_dim && p < keys ? static_cast<int8_t>(expected[(p * heads + h) * padded + f]) : 0;
                 REQUIRE(byte == (p < keys ? there : 0x55));
               }
               if (p >= keys) {

@@ -11,9 +11,10 @@ Matrix& filled(Matrix& m, uint32_t seed, bool any, float shift = 0) {
   return m.fill([&] { return any ? numbers.any() : numbers() + shift; });
 }
 
-void normalize(const Kernels& table, const Matrix& in, NormFunction function, float epsilon, const Matrix& gain, const Matrix* shift, Matrix& out) {
-  table.normalize_rows({in.get(), in.stride(), in.rows(), in.cols(), function, epsilon, gain.get(), shift ? shift->get() : nullptr,
-                        out.get(), out.stride()});
+void normalize(const Kernels& table, const Matrix& in, NormFunction function, float epsilon, const Matrix& gain,
+               const Matrix* shift, Matrix& out) {
+  table.normalize_rows({in.get(), in.stride(), in.rows(), in.cols(), function, epsilon, gain.get(),
+                        shift ? shift->get() : nullptr, out.get(), out.stride()});
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ TEST_CASE("layer and RMS norm follow their formulas, also far from 0") {
             const double y = scaled + (cols % 2 ? shift.at(0, c) : 0);
             INFO("cols " << cols << " offset " << offset);
             // The mean is exact to 2^-22 of the offset; one column has nothing else.
-            const double room = function == NormFunction::kLayer ? offset * 0x1p-22 * inverse * std::fabs(gain.at(0, c)) : 0;
+            const double room =
+                function == NormFunction::kLayer ? offset * 0x1p-22 * inverse * std::fabs(gain.at(0, c)) : 0;
             REQUIRE(std::fabs(out.at(r, c) - y) <= 2e-6 * (std::fabs(scaled) + 1) + room);
           }
         }
@@ -206,7 +208,8 @@ TEST_CASE("element kernels have the same bits on every instruction set for any f
       filled(a, n, true), filled(b, n + 1, true);
       std::vector<uint16_t> half(n);
       std::vector<int8_t> bytes(n);
-      for (uint32_t i = 0; i < n; ++i) half[i] = static_cast<uint16_t>(i * 7919), bytes[i] = static_cast<int8_t>(i * 77);
+      for (uint32_t i = 0; i < n; ++i)
+        half[i] = static_cast<uint16_t>(i * 7919), bytes[i] = static_cast<int8_t>(i * 77);
       table.add({a.get(), b.get(), n, out.row(0)});
       table.multiply({a.get(), b.get(), n, out.row(1)});
       for (uint32_t i = 0; i < 3; ++i) {
@@ -216,7 +219,8 @@ TEST_CASE("element kernels have the same bits on every instruction set for any f
         std::copy_n(b.get(), n, out.row(5 + i));
         table.look_up_row({sources[i], formats[i], n, 0.3f, true, out.row(5 + i)});
       }
-      for (uint32_t f = 0; f < 4; ++f) table.pool_rows({out.get(), n, 3, n, static_cast<PoolFunction>(f), out.row(8 + f)});
+      for (uint32_t f = 0; f < 4; ++f)
+        table.pool_rows({out.get(), n, 3, n, static_cast<PoolFunction>(f), out.row(8 + f)});
       for (uint32_t i = 0; i < 12 * n; ++i) REQUIRE(storable(out.get()[i]));
       table.add({a.get(), b.get(), n, a.get()});
       table.multiply({a.get(), b.get(), n, b.get()});

@@ -4,9 +4,10 @@
 SPDX-License-Identifier: Apache-2.0
 
 Each polynomial is a weighted minimax fit in double: least squares whose weights grow where the error is largest
-(Lawson), in Chebyshev basis; the coefficients are rounded to float at the end. Prints C arrays, constant term first.
+(Lawson), in Chebyshev basis; the coefficients are rounded to float at the end. Prints them constant term first.
 """
 import math
+import re
 
 import numpy as np
 
@@ -34,7 +35,8 @@ def minimax(low, high, degree, residual, slope, start, factor=None, steps=400):
         root = np.sqrt(lawson)
         step = np.linalg.lstsq(basis * (slope(x, value) * root)[:, None], -error * root, rcond=1e-13)[0]
         size = 1.0
-        while size > 1e-4 and (lawson * residual(x, basis @ (coefs + size * step)) ** 2).sum() >= (lawson * error**2).sum():
+        loss = (lawson * error**2).sum()
+        while size > 1e-4 and (lawson * residual(x, basis @ (coefs + size * step)) ** 2).sum() >= loss:
             size /= 2
         if size > 1e-4:
             coefs = coefs + size * step
@@ -52,14 +54,15 @@ def horner(coefs, x):
     return value
 
 
-def show(name, coefs, fit_error, float_error):
+def show("exp2", coefs, fit_error, float_error):
     print(f"// {name}: error of the fit {fit_error:.1e}, in float {float_error:.1e}")
-    print("{" + ", ".join(float(f32(c)).hex() + "f" for c in coefs) + "}")
+    print(", ".join(re.sub(r"\.?0*p", "p", float(f32(c)).hex()) + "f" for c in coefs))
 
 
 def exp2():
     """2^(f + 1) on [-1/2, 1/2], relative, exactly 2 at 0."""
-    fit_error, q = minimax(-0.5, 0.5, 4, lambda x, q: (2 + x * q) / 2 ** (x + 1) - 1, lambda x, q: x / 2 ** (x + 1),
+    fit_error, q = minimax(-0.5, 0.5, 4, lambda x, q: (2 + x * q) / 2 ** (x + 1) - 1,
+                           lambda x, q: x / 2 ** (x + 1),
                            lambda x: np.where(x == 0, 2 * math.log(2), (2 ** (x + 1) - 2) / np.where(x == 0, 1, x)))
     coefs = np.concatenate([[2.0], q])
     x = np.linspace(-50, 0, 4000001).astype(f32)

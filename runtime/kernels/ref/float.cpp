@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/exact_float.h"
 
-#include "kernels/simd/lanes_scalar.h"
 #include "kernels/simd/all.h"
+#include "kernels/simd/lanes_scalar.h"
 #include "kernels/tables.h"
 
 namespace heed::ref {

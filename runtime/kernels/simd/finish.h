@@ -16,7 +16,11 @@ struct ProductI8 {
   typename L::I w_sum;
 
   [[gnu::always_inline]] ProductI8(const Args& args, uint32_t o)
-      : c(args.c + o), scale(args.scale), zero(args.zero), w_scale(L::load(args.w_scale + o)), w_sum(L::load(args.w_sum + o)) {}
+      : c(args.c + o),
+        scale(args.scale),
+        zero(args.zero),
+        w_scale(L::load(args.w_scale + o)),
+        w_sum(L::load(args.w_sum + o)) {}
   [[gnu::always_inline]] typename L::F at(uint32_t r, uint32_t c_stride) const {
     const auto exact = L::load(c + uint64_t{r} * c_stride) - L::set(zero[r]) * w_sum;
     return (L::to_float(exact) * L::set(scale[r])) * w_scale;
@@ -29,7 +33,9 @@ struct ProductF32 {
   const float* c;
 
   [[gnu::always_inline]] ProductF32(const Args& args, uint32_t o) : c(args.c + o) {}
-  [[gnu::always_inline]] typename L::F at(uint32_t r, uint32_t c_stride) const { return L::load(c + uint64_t{r} * c_stride); }
+  [[gnu::always_inline]] typename L::F at(uint32_t r, uint32_t c_stride) const {
+    return L::load(c + uint64_t{r} * c_stride);
+  }
 };
 
 // y = product + bias, or that + residual. `outputs` is a multiple of the lanes.

@@ -18,7 +18,8 @@
 //   store_bytes(p, flip, I): saturated to int8, each byte xor flip; the same for four vectors side by side
 //   store_weights(p, I): 0 .. 127 to bytes, what `nearest` made of a NaN to 0; the same for four
 //   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
-//   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum on I
+//   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum
+//   on I
 //
 // Everything below carries L in its name: one program holds it several times, compiled for different processors.
 #pragma once
@@ -156,7 +157,9 @@ template <class L, uint32_t kRows, class Term>
 
 template <class L, class Term>
 [[gnu::always_inline]] inline float sum_row(uint32_t n, Term term) {
-  return sum_rows<L, 1>(n, [&](auto lanes, uint32_t, uint32_t i) __attribute__((always_inline)) { return term(lanes, i); }).of[0];
+  return sum_rows<L, 1>(
+             n, [&](auto lanes, uint32_t, uint32_t i) __attribute__((always_inline)) { return term(lanes, i); })
+      .of[0];
 }
 
 }  // namespace heed::simd

@@ -13,7 +13,8 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static constexpr uint32_t kChains = 4;
 
   static __m256i first(uint32_t count) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
   static F load_part(const float* p, uint32_t count) { return F(_mm256_maskload_ps(p, first(count))); }
   static I load_part(const int32_t* p, uint32_t count) { return I(_mm256_maskload_epi32(p, first(count))); }
@@ -88,7 +89,9 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   }
 
  private:
-  static __m128i halves(__m256i v) { return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)); }
+  static __m128i halves(__m256i v) {
+    return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+  }
   // Packs work in halves of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1, each of 4 bytes.
   static void store_in_order(uint8_t* p, __m256i bytes) {
     const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));

@@ -28,7 +28,8 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
     return F(_mm512_range_ps(x, _mm512_set1_ps(limit), 0b1010));  // the lesser magnitude, made positive
   }
   static F storable(F x) {
-    // Small lanes become 0 by the mask; of the others, NaNs (classes 0 and 1) keep the first operand, all else the second.
+    // Small lanes become 0 by the mask; of the others, NaNs (classes 0 and 1) keep the first operand, all else the
+    // second.
     const __mmask16 normal = _mm512_cmp_ps_mask(abs(x), _mm512_set1_ps(kLeastStored), _CMP_NLT_UQ);
     const __m512i classes = _mm512_set1_epi32(0x11111100);
     return F(_mm512_maskz_fixupimm_ps(normal, from_bits(set(kNanBits)), x, classes, 0));

@@ -9,9 +9,9 @@ namespace heed::simd {
 
 struct ScalarLanes {
   static constexpr uint32_t kLanes = 1;
-  static constexpr uint32_t kProductRows = 1;    // register tile of multiply_f32
+  static constexpr uint32_t kProductRows = 1;  // register tile of multiply_f32
   static constexpr uint32_t kProductPanels = 1;
-  static constexpr uint32_t kChains = 1;         // vectors side by side in long chains
+  static constexpr uint32_t kChains = 1;  // vectors side by side in long chains
   using F = float;
   using I = int32_t;
   using M = bool;
@@ -41,9 +41,13 @@ struct ScalarLanes {
   static I bits(F x) { return One<ScalarLanes>::bits(x); }
   static F from_bits(I i) { return One<ScalarLanes>::from_bits(i); }
   template <int n>
-  static I shift_left(I i) { return static_cast<I>(static_cast<uint32_t>(i) << n); }
+  static I shift_left(I i) {
+    return static_cast<I>(static_cast<uint32_t>(i) << n);
+  }
   template <int n>
-  static I shift_right(I i) { return i >> n; }
+  static I shift_right(I i) {
+    return i >> n;
+  }
   static I bit_and(I a, I b) { return a & b; }
   static I bit_or(I a, I b) { return a | b; }
   static F to_float(I i) { return static_cast<F>(i); }

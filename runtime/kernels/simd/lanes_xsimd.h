@@ -28,9 +28,13 @@ struct XsimdLanes {
   static I bits(F x) { return xsimd::bitwise_cast<I>(x); }
   static F from_bits(I i) { return xsimd::bitwise_cast<F>(i); }
   template <int n>
-  static I shift_left(I i) { return i << n; }
+  static I shift_left(I i) {
+    return i << n;
+  }
   template <int n>
-  static I shift_right(I i) { return i >> n; }
+  static I shift_right(I i) {
+    return i >> n;
+  }
   static I bit_and(I a, I b) { return a & b; }
   static I bit_or(I a, I b) { return a | b; }
   static F abs(F x) { return from_bits(bits(x) & set(0x7fffffff)); }

@@ -28,9 +28,8 @@ template <class L>
   const auto magic = L::set(0x1.8p23f + 126.0f);
   x = L::max(L::set(-126.0f), x);
   const auto sum = x + magic;
-  const auto fraction = x - (sum - magic);
-  const auto twice = polynomial<L>(fraction, 0x1p+1f, 0x1.62e42ap+0f, 0x1.ebf9bcp-2f, 0x1.c6b752p-4f, 0x1.3cea88p-6f,
-                                   0x1.5bba14p-9f);
+  const auto twice = polynomial<L>(x - (sum - magic), 0x1p+1f, 0x1.62e42ap+0f, 0x1.ebf9bcp-2f, 0x1.c6b752p-4f,
+                                   0x1.3cea88p-6f, 0x1.5bba14p-9f);
   return twice * L::from_bits(L::template shift_left<23>(L::bits(sum)));
 }
 
@@ -107,7 +106,7 @@ template <class L, ActivationFunction function>
 }
 
 // Activates `count` floats of a block in place, a multiple of the lanes. What it leaves is not yet storable.
-constexpr uint32_t kActivationBlock = kTileElems;
+constexpr uint32_t kActivationBlock = 512;
 
 template <class L>
 using ActivateBlock = void (*)(float* block, uint32_t count);
@@ -127,13 +126,20 @@ template <class L>
 ActivateBlock<L> activate_block_for(ActivationFunction function) {
   using A = ActivationFunction;
   switch (function) {
-    case A::kRelu: return activate_block<L, A::kRelu>;
-    case A::kGelu: return activate_block<L, A::kGelu>;
-    case A::kGeluTanh: return activate_block<L, A::kGeluTanh>;
-    case A::kSilu: return activate_block<L, A::kSilu>;
-    case A::kTanh: return activate_block<L, A::kTanh>;
-    case A::kSigmoid: return activate_block<L, A::kSigmoid>;
-    case A::kNone: break;
+    case A::kRelu:
+      return activate_block<L, A::kRelu>;
+    case A::kGelu:
+      return activate_block<L, A::kGelu>;
+    case A::kGeluTanh:
+      return activate_block<L, A::kGeluTanh>;
+    case A::kSilu:
+      return activate_block<L, A::kSilu>;
+    case A::kTanh:
+      return activate_block<L, A::kTanh>;
+    case A::kSigmoid:
+      return activate_block<L, A::kSigmoid>;
+    case A::kNone:
+      break;
   }
   return nullptr;
 }

@@ -45,7 +45,8 @@ void multiply_tile(const MultiplyF32& args, uint32_t row, uint32_t panel) {
 #pragma GCC unroll 16
   for (uint32_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-    for (uint32_t v = 0; v < kVectors; ++v) Whole<L>{}.store(c + uint64_t{r} * args.c_stride + v * L::kLanes, sum[r][v]);
+    for (uint32_t v = 0; v < kVectors; ++v)
+      Whole<L>{}.store(c + uint64_t{r} * args.c_stride + v * L::kLanes, sum[r][v]);
   }
 }
 

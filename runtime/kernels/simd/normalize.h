@@ -28,24 +28,26 @@ void normalize_some(const NormalizeRows& args, uint32_t first) {
   F centre[kRows], inverse[kRows];
   for (F& c : centre) c = L::set(0.0f);
   if (args.function == NormFunction::kLayer) {
-    const auto sums = sum_rows<L, kRows>(cols, [&](auto lanes, uint32_t r, uint32_t c) __attribute__((always_inline)) {
-      return lanes.load(in + r * in_stride + c);
-    });
+    const auto sums = sum_rows<L, kRows>(
+        cols, [&](auto lanes, uint32_t r, uint32_t c)
+                  __attribute__((always_inline)) { return lanes.load(in + r * in_stride + c); });
     for (uint32_t r = 0; r < kRows; ++r) centre[r] = L::set(sums.of[r] / count);
   }
-  const auto squares = sum_rows<L, kRows>(cols, [&](auto lanes, uint32_t r, uint32_t c) __attribute__((always_inline)) {
-    const F x = lanes.load(in + r * in_stride + c) - centre[r];
-    return lanes.keep(x * x);
-  });
+  const auto squares = sum_rows<L, kRows>(
+      cols, [&](auto lanes, uint32_t r, uint32_t c) __attribute__((always_inline)) {
+        const F x = lanes.load(in + r * in_stride + c) - centre[r];
+        return lanes.keep(x * x);
+      });
   for (uint32_t r = 0; r < kRows; ++r) inverse[r] = L::set(1.0f / square_root<L>(squares.of[r] / count + args.epsilon));
-  each_vector<L>(cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-    const F g = lanes.load(gain + c), s = shift ? lanes.load(shift + c) : L::set(0.0f);
+  each_vector<L>(
+      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        const F g = lanes.load(gain + c), s = shift ? lanes.load(shift + c) : L::set(0.0f);
 #pragma GCC unroll 4
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const F x = lanes.load(in + r * in_stride + c) - centre[r];
-      lanes.store(out + r * out_stride + c, (x * inverse[r]) * g + s);
-    }
-  });
+        for (uint32_t r = 0; r < kRows; ++r) {
+          const F x = lanes.load(in + r * in_stride + c) - centre[r];
+          lanes.store(out + r * out_stride + c, (x * inverse[r]) * g + s);
+        }
+      });
 }
 
 template <class L>
@@ -65,18 +67,19 @@ void softmax_rows(const Rows& args) {
     const float least = -One<L>::infinity();
     const F zero = L::set(0.0f);
     F tops = L::set(least);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-      tops = L::max(lanes.keep(lanes.load(in + c), least), tops);
-    });
+    each_vector<L>(
+        args.cols, [&](auto lanes, uint64_t c)
+                       __attribute__((always_inline)) { tops = L::max(lanes.keep(lanes.load(in + c), least), tops); });
     const float top = L::fold_max(tops);
     const F base = L::set(top == least ? 0.0f : top);
     const auto power = [&](F x) __attribute__((always_inline)) { return exp2<L>((x - base) * L::set(kLog2E)); };
-    const F sum = L::set(sum_row<L>(args.cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
-      return lanes.keep(power(lanes.load(in + c)));
-    }));
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-      lanes.store(out + c, L::select(sum == zero, zero, L::divide(power(lanes.load(in + c)), sum)));
-    });
+    const F sum = L::set(sum_row<L>(
+        args.cols, [&](auto lanes, uint32_t c)
+                       __attribute__((always_inline)) { return lanes.keep(power(lanes.load(in + c))); }));
+    each_vector<L>(
+        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+          lanes.store(out + c, L::select(sum == zero, zero, L::divide(power(lanes.load(in + c)), sum)));
+        });
   }
 }
 
@@ -85,14 +88,16 @@ void l2_normalize_rows(const Rows& args) {
   for (uint32_t r = 0; r < args.rows; ++r) {
     const float* in = args.in + r * args.in_stride;
     float* out = args.out + r * args.out_stride;
-    const auto length = L::set(square_root<L>(sum_row<L>(args.cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
-      const auto x = lanes.load(in + c);
-      return x * x;
-    })));
+    const auto length = L::set(square_root<L>(sum_row<L>(
+        args.cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
+          const auto x = lanes.load(in + c);
+          return x * x;
+        })));
     const auto zero = L::set(0.0f);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-      lanes.store(out + c, L::select(length == zero, zero, L::divide(lanes.load(in + c), length)));
-    });
+    each_vector<L>(
+        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+          lanes.store(out + c, L::select(length == zero, zero, L::divide(lanes.load(in + c), length)));
+        });
   }
 }
 

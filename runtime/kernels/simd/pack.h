@@ -27,21 +27,25 @@ template <class L>
 [[gnu::always_inline]] inline int32_t pack_key(const float* in, uint32_t head_dim, float inverse, int8_t* slot) {
   if (inverse == 0.0f) {
     const int32_t zeros = 0;
-    for (uint32_t c = 0; c < head_dim; c += kGroupCols) std::memcpy(slot + uint64_t{c} * kPanelRows, &zeros, kGroupCols);
+    for (uint32_t c = 0; c < head_dim; c += kGroupCols)
+      std::memcpy(slot + uint64_t{c} * kPanelRows, &zeros, kGroupCols);
     return 0;
   }
   auto sum = L::set(int32_t{0});
   uint32_t c = 0;
   for (; c + kPanelRows <= head_dim; c += kPanelRows) {
-    sum = sum + pack_features<L>(kPanelRows, inverse, slot + uint64_t{c} * kPanelRows,
-                                 [&](uint32_t i) __attribute__((always_inline)) { return L::load(in + c + i); });
+    sum =
+        sum + pack_features<L>(
+                  kPanelRows, inverse, slot + uint64_t{c} * kPanelRows, [&](uint32_t i) __attribute__((always_inline)) {
+                    return L::load(in + c + i);
+                  });
   }
   if (c < head_dim) {
     const uint32_t count = head_dim - c;
-    sum = sum + pack_features<L>(count, inverse, slot + uint64_t{c} * kPanelRows,
-                                 [&](uint32_t i) __attribute__((always_inline)) {
-                                   return L::load_part(in + c + i, i < count ? One<L>::least(L::kLanes, count - i) : 0);
-                                 });
+    sum = sum + pack_features<L>(
+                    count, inverse, slot + uint64_t{c} * kPanelRows, [&](uint32_t i) __attribute__((always_inline)) {
+                      return L::load_part(in + c + i, i < count ? One<L>::least(L::kLanes, count - i) : 0);
+                    });
   }
   return L::fold_sum(sum);
 }
@@ -99,14 +103,16 @@ template <class L, uint32_t kKeys>
 
 // What attention wants of the values' scales: log2 and inverse.
 template <class L>
-[[gnu::always_inline]] inline void store_value_scales(const float* scale, uint32_t count, float* log2_out, float* inverse_out) {
-  each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
-    const auto x = L::load(scale + i);
-    // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
-    const auto usable = x < L::set(1.0f / kLeastStored);
-    lanes.store(log2_out + i, L::select(usable, log2<L>(x), L::set(One<L>::nan())));
-    lanes.store(inverse_out + i, L::divide(L::set(1.0f), x));
-  });
+[[gnu::always_inline]] inline void store_value_scales(const float* scale, uint32_t count, float* log2_out,
+                                                      float* inverse_out) {
+  each_vector<L>(
+      count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+        const auto x = L::load(scale + i);
+        // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
+        const auto usable = x < L::set(1.0f / kLeastStored);
+        lanes.store(log2_out + i, L::select(usable, log2<L>(x), L::set(One<L>::nan())));
+        lanes.store(inverse_out + i, L::divide(L::set(1.0f), x));
+      });
 }
 
 template <class L>
@@ -118,7 +124,8 @@ void pack_values_i8(const PackValuesI8& args) {
       rows = One<L>::least(kScaleBlock - static_cast<uint32_t>(p % kScaleBlock), args.rows - first);
       SymmetricScales<L> s;
       alignas(64) float scale[kScaleBlock] = {};
-      for (uint32_t r = 0; r < rows; ++r) s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, args.value_dim);
+      for (uint32_t r = 0; r < rows; ++r)
+        s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, args.value_dim);
       s.find(rows, scale);
       store_value_scales<L>(scale, rows, args.scale_log2 + slot, args.scale_inverse + slot);
 

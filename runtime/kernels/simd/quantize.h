@@ -21,12 +21,13 @@ template <class L, bool kScaled>
 [[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, uint32_t cols) {
   auto hi = L::set(int32_t{0});
   auto lo = L::set(kSignBit);
-  each_vector<L>(cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-    auto x = lanes.load(in + c);
-    if constexpr (kScaled) x = x * lanes.load(input_scale + c);
-    hi = L::max_signed(hi, L::bits(x));
-    lo = L::max_unsigned(lo, L::bits(x));
-  });
+  each_vector<L>(
+      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        auto x = lanes.load(in + c);
+        if constexpr (kScaled) x = x * lanes.load(input_scale + c);
+        hi = L::max_signed(hi, L::bits(x));
+        lo = L::max_unsigned(lo, L::bits(x));
+      });
   const int32_t hi_bits = L::fold_max_signed(hi);
   const int32_t lo_bits = L::fold_max_unsigned(lo);
   return {One<L>::from_bits(lo_bits), One<L>::from_bits(hi_bits),
@@ -95,9 +96,10 @@ constexpr uint32_t kScaleBlock = 16;  // rows or heads whose scales are found si
 template <class L>
 [[gnu::always_inline]] inline float greatest_magnitude(const float* in, uint32_t cols) {
   auto greatest = L::set(int32_t{0});
-  each_vector<L>(cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-    greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
-  });
+  each_vector<L>(
+      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
+      });
   return One<L>::from_bits(L::fold_max_signed(greatest));
 }
 
@@ -109,13 +111,14 @@ struct SymmetricScales {
   alignas(64) float inverse[kScaleBlock];
 
   [[gnu::always_inline]] void find(uint32_t count, float* scale) {
-    each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
-      const auto top = L::load(greatest + i);
-      const auto finite = top < L::set(One<L>::infinity());
-      const auto step = L::max(L::set(kLeastScale), top * L::set(1.0f / 127.0f));
-      lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
-      L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
-    });
+    each_vector<L>(
+        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+          const auto top = L::load(greatest + i);
+          const auto finite = top < L::set(One<L>::infinity());
+          const auto step = L::max(L::set(kLeastScale), top * L::set(1.0f / 127.0f));
+          lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
+          L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
+        });
   }
   [[gnu::always_inline]] bool finite(uint32_t first, uint32_t count) const {
     bool all = true;
@@ -160,7 +163,8 @@ void quantize_heads(const QuantizeHeads& args) {
       for (uint32_t h = 0; h < heads; ++h) s.greatest[h] = greatest_magnitude<L>(in + uint64_t{h} * head_dim, head_dim);
       s.find(heads, args.scale + slot);
       for (uint32_t h = 0; h < heads; ++h) {
-        quantize_head<L>(in + uint64_t{h} * head_dim, head_dim, s.inverse[h], args.flip, args.out + (slot + h) * padded);
+        quantize_head<L>(in + uint64_t{h} * head_dim, head_dim, s.inverse[h], args.flip,
+                         args.out + (slot + h) * padded);
       }
     }
   }

@@ -14,26 +14,31 @@ void activate(const Activate& args) {
     const float* in = args.in + first;
     float* out = args.out + first;
     const uint64_t count = args.count - first < kActivationBlock ? args.count - first : kActivationBlock;
-    each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { L::store(block + i, lanes.load(in + i)); });
+    each_vector<L>(
+        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { L::store(block + i, lanes.load(in + i)); });
     if (activate_block) activate_block(block, static_cast<uint32_t>(round_up(count, L::kLanes)));
-    each_vector<L>(count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { lanes.store(out + i, L::load(block + i)); });
+    each_vector<L>(
+        count, [&](auto lanes, uint64_t i)
+                   __attribute__((always_inline)) { lanes.store(out + i, L::load(block + i)); });
   }
 }
 
 template <class L>
 void add(const Combine& args) {
   const Combine c = args;
-  each_vector<L>(c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
-    lanes.store(c.out + i, lanes.load(c.a + i) + lanes.load(c.b + i));
-  });
+  each_vector<L>(
+      c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+        lanes.store(c.out + i, lanes.load(c.a + i) + lanes.load(c.b + i));
+      });
 }
 
 template <class L>
 void multiply(const Combine& args) {
   const Combine c = args;
-  each_vector<L>(c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
-    lanes.store(c.out + i, lanes.load(c.a + i) * lanes.load(c.b + i));
-  });
+  each_vector<L>(
+      c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+        lanes.store(c.out + i, lanes.load(c.a + i) * lanes.load(c.b + i));
+      });
 }
 
 template <class L, class Load>
@@ -41,10 +46,11 @@ template <class L, class Load>
   const auto scale = L::set(args.scale);
   float* out = args.out;
   const bool add = args.add;
-  each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-    const auto x = load(lanes, c) * scale;
-    lanes.store(out + c, add ? lanes.load(out + c) + x : x);
-  });
+  each_vector<L>(
+      args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        const auto x = load(lanes, c) * scale;
+        lanes.store(out + c, add ? lanes.load(out + c) + x : x);
+      });
 }
 
 template <class L>
@@ -52,17 +58,18 @@ void look_up_row(const LookUpRow& args) {
   const void* row = args.row;
   switch (args.format) {
     case ElementFormat::kF32:
-      return look_up<L>(args, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-        return lanes.load(static_cast<const float*>(row) + c);
-      });
+      return look_up<L>(
+          args, [&](auto lanes, uint64_t c)
+                    __attribute__((always_inline)) { return lanes.load(static_cast<const float*>(row) + c); });
     case ElementFormat::kF16:
-      return look_up<L>(args, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-        return lanes.load_half(static_cast<const uint16_t*>(row) + c);
-      });
+      return look_up<L>(
+          args, [&](auto lanes, uint64_t c)
+                    __attribute__((always_inline)) { return lanes.load_half(static_cast<const uint16_t*>(row) + c); });
     case ElementFormat::kI8:
-      return look_up<L>(args, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-        return L::to_float(lanes.load_bytes(static_cast<const int8_t*>(row) + c));
-      });
+      return look_up<L>(
+          args, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+            return L::to_float(lanes.load_bytes(static_cast<const int8_t*>(row) + c));
+          });
   }
 }
 
@@ -75,16 +82,17 @@ void pool_rows(const PoolRows& args) {
   const bool one = args.function == PoolFunction::kFirst || args.function == PoolFunction::kLast;
   const bool mean = args.function == PoolFunction::kMean;
   float* out = args.out;
-  each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-    auto y = lanes.load(first + c);
-    for (uint32_t r = 1; !one && r < rows; ++r) {
-      const auto x = lanes.load(first + r * stride + c);
-      // The greatest; a NaN, once met, stays.
-      const auto greatest = L::select(y == y, L::select(x <= y, y, x), y);
-      y = mean ? y + x : greatest;
-    }
-    lanes.store(out + c, mean ? L::divide(y, count) : y);
-  });
+  each_vector<L>(
+      args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        auto y = lanes.load(first + c);
+        for (uint32_t r = 1; !one && r < rows; ++r) {
+          const auto x = lanes.load(first + r * stride + c);
+          // The greatest; a NaN, once met, stays.
+          const auto greatest = L::select(y == y, L::select(x <= y, y, x), y);
+          y = mean ? y + x : greatest;
+        }
+        lanes.store(out + c, mean ? L::divide(y, count) : y);
+      });
 }
 
 }  // namespace heed::simd

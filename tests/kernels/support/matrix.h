@@ -31,7 +31,8 @@ inline const float kNan = float_of(0x7fc00000);
 // [rows, cols], all poison at first. The last row ends at an unreadable page, so that rows begin at every alignment.
 class Matrix {
  public:
-  Matrix(uint32_t rows, uint32_t cols, uint32_t gap = 0) : rows_(rows), cols_(cols), stride_(cols + gap), block_(elems()) {
+  Matrix(uint32_t rows, uint32_t cols, uint32_t gap = 0)
+      : rows_(rows), cols_(cols), stride_(cols + gap), block_(elems()) {
     for (size_t i = 0; i < elems(); ++i) block_[i] = float_of(kPoisonBits);
   }
   float* get() const { return block_.get(); }
@@ -69,8 +70,9 @@ class Numbers {
   int32_t integer(int32_t least, int32_t most) { return std::uniform_int_distribution<int32_t>(least, most)(random_); }
   // One in eight is a NaN (also negative, signalling and with a payload), infinite, huge, subnormal, tiny or -0.
   float any() {
-    static const uint32_t kSpecial[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7f800000, 0xff800000, 0x7f7fffff,
-                                        0xff7fffff, 0x00000001, 0x807fffff, 0x25ffffff, 0xa6000000, 0x80000000, 0x00000000};
+    static const uint32_t kSpecial[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7f800000,
+                                        0xff800000, 0x7f7fffff, 0xff7fffff, 0x00000001, 0x807fffff,
+                                        0x25ffffff, 0xa6000000, 0x80000000, 0x00000000};
     return random_() % 8 ? normal_(random_) : float_of(kSpecial[random_() % (sizeof kSpecial / sizeof *kSpecial)]);
   }
   // The same without NaNs and infinities.

@@ -1,4 +1,4 @@
-// Attention between its two products: softmax over a tile of keys, and what carries from tile to tile.
+// Softmax over a tile of keys, between the two products of attention, and what carries from tile to tile.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A maximum passes over NaNs and is -inf where nothing is seen; a sum is NaN once a visible logit was, and so the row's
@@ -29,9 +29,10 @@ struct TileKeys {
       scale = whole(tile.key_scale, tile.keys, copies[0]);
       value_log2 = whole(tile.value_log2, tile.keys, copies[1]);
       value_inverse = whole(tile.value_inverse, tile.keys, copies[2]);
-      each_vector<L>(tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
-        L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
-      });
+      each_vector<L>(
+          tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
+            L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
+          });
     }
   }
 
@@ -55,7 +56,11 @@ struct TileRow {
   F scale;
 
   [[gnu::always_inline]] TileRow(const ScoreTile& t, const TileKeys<L, kInt8>& k, uint32_t r)
-      : tile(t), keys(k), line(uint64_t{r} * kKeyTile), begin(t.begin[r]), end(t.end[r]),
+      : tile(t),
+        keys(k),
+        line(uint64_t{r} * kKeyTile),
+        begin(t.begin[r]),
+        end(t.end[r]),
         scale(L::set(t.row_scale[r * t.row_scale_stride] * t.score_scale)) {}
 
   [[gnu::always_inline]] F logits(uint32_t j) const {
@@ -110,7 +115,8 @@ template <class L, bool kInt8>
 
 // Exponentials of a row's logits against the greatest, as weights; returns their sum.
 template <class L, bool kInt8, class Weight>
-[[gnu::always_inline]] inline float exponentials_whole(const TileKeys<L, kInt8>& keys, const float* u, float top, Weight* weights) {
+[[gnu::always_inline]] inline float exponentials_whole(const TileKeys<L, kInt8>& keys, const float* u, float top,
+                                                       Weight* weights) {
   using Chains = Several<L, 4>;
   constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
   Sum<L> sum;
@@ -148,7 +154,8 @@ template <class L, bool kInt8>
 }
 
 template <class L, bool kInt8, class Weight>
-[[gnu::noinline]] float exponentials_masked(const TileKeys<L, kInt8>& keys, const float* u, float top, Weight* weights) {
+[[gnu::noinline]] float exponentials_masked(const TileKeys<L, kInt8>& keys, const float* u, float top,
+                                            Weight* weights) {
   using F = typename L::F;
   const F hidden = L::set(-One<L>::infinity()), base = finite_base<L>(top);
   Sum<L> sum;
@@ -171,18 +178,19 @@ template <class L, bool kInt8, class Weight>
 template <class L, class Args>
 [[gnu::always_inline]] inline void carry(const Args& args, const float* top, const float* total, float factor_scale) {
   using F = typename L::F;
-  each_vector<L>(args.tile.rows, [&](auto lanes, uint64_t r) __attribute__((always_inline)) {
-    const F none = L::set(-One<L>::infinity());
-    const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
-    const F new_max = L::max(tile_max, old_max);
-    const F base = L::max(L::set(-FLT_MAX), new_max);
-    const F factor = exp2<L>(tile_max - base);
-    const F decay = L::select(tile_max == none, L::set(1.0f), exp2<L>(old_max - base));
-    lanes.store(args.sum + r, lanes.load(args.sum + r) * decay + factor * lanes.load(total + r));
-    lanes.store(args.max + r, new_max);
-    lanes.store(args.decay + r, decay);
-    lanes.store(args.factor + r, factor * L::set(factor_scale));
-  });
+  each_vector<L>(
+      args.tile.rows, [&](auto lanes, uint64_t r) __attribute__((always_inline)) {
+        const F none = L::set(-One<L>::infinity());
+        const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
+        const F new_max = L::max(tile_max, old_max);
+        const F base = L::max(L::set(-FLT_MAX), new_max);
+        const F factor = exp2<L>(tile_max - base);
+        const F decay = L::select(tile_max == none, L::set(1.0f), exp2<L>(old_max - base));
+        lanes.store(args.sum + r, lanes.load(args.sum + r) * decay + factor * lanes.load(total + r));
+        lanes.store(args.max + r, new_max);
+        lanes.store(args.decay + r, decay);
+        lanes.store(args.factor + r, factor * L::set(factor_scale));
+      });
 }
 
 // A row's exponentials wait for its maximum. So that the core has something else to do, all maxima of some rows are
@@ -219,77 +227,6 @@ void softmax_tile_i8(const SoftmaxTileI8& args) {
 template <class L>
 void softmax_tile_f32(const SoftmaxTileF32& args) {
   softmax_tile<L, false>(args, 1.0f);
-}
-
-template <class L>
-[[gnu::always_inline]] inline typename L::F pooled_as_float(const int32_t* p, Whole<L>) {
-  return L::to_float(L::load(p));
-}
-template <class L>
-[[gnu::always_inline]] inline typename L::F pooled_as_float(const int32_t* p, Part<L> part) {
-  return L::to_float(part.load(p));
-}
-template <class L, class Lanes>
-[[gnu::always_inline]] inline typename L::F pooled_as_float(const float* p, Lanes lanes) {
-  return lanes.load(p);
-}
-
-template <class L, class Args>
-[[gnu::always_inline]] inline void pool_tile(const Args& args) {
-  for (uint32_t r = 0; r < args.rows; ++r) {
-    const auto* pooled = args.pooled + uint64_t{r} * args.pooled_stride;
-    float* acc = args.acc + r * args.acc_stride;
-    const auto decay = L::set(args.decay[r]), factor = L::set(args.factor[r]), zero = L::set(0.0f);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-      const auto old = L::select(decay == zero, zero, lanes.load(acc + c) * decay);
-      lanes.store(acc + c, old + pooled_as_float<L>(pooled + c, lanes) * factor);
-    });
-  }
-}
-
-template <class L>
-void pool_tile_i8(const PoolTileI8& args) {
-  pool_tile<L>(args);
-}
-
-template <class L>
-void pool_tile_f32(const PoolTileF32& args) {
-  pool_tile<L>(args);
-}
-
-template <class L, bool kInt8>
-[[gnu::always_inline]] inline void weigh_rows(const WeighTile& args) {
-  using F = typename L::F;
-  const TileKeys<L, kInt8> keys(args.tile);
-  const F none = L::set(0.0f), hidden = L::set(-One<L>::infinity());
-  for (uint32_t r = 0; r < args.tile.rows; ++r) {
-    const TileRow<L, kInt8> row(args.tile, keys, r);
-    float* weights = args.weights + uint64_t{r} * kKeyTile;
-    const F sum = L::set(args.sum[r]), max = L::set(args.max[r]);
-    for (uint32_t j = 0; j < keys.keys; j += L::kLanes) {
-      const F u = row.masked(j);
-      F weight = exp2<L>(u - max);
-      if constexpr (kInt8) weight = weight * L::load(keys.value_inverse + j);
-      weight = L::select(u == hidden, none, L::divide(weight, sum));
-      Whole<L>{}.store(weights + j, L::select(sum == none, none, weight));
-    }
-  }
-}
-
-template <class L>
-void weigh_tile(const WeighTile& args) {
-  args.tile.scores_i8 ? weigh_rows<L, true>(args) : weigh_rows<L, false>(args);
-}
-
-template <class L>
-void divide_rows(const DivideRows& args) {
-  for (uint32_t r = 0; r < args.rows; ++r) {
-    float* x = args.x + r * args.stride;
-    const auto divisor = L::set(args.divisor[r]), zero = L::set(0.0f);
-    each_vector<L>(args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-      lanes.store(x + c, L::select(divisor == zero, zero, L::divide(lanes.load(x + c), divisor)));
-    });
-  }
 }
 
 }  // namespace heed::simd
