@@ -18,7 +18,7 @@ import safetensors_file  # noqa: E402
 def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) / "ctranslate2"
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = safetensors_file.read(folder / "model.safetensors")
+    weights = {name: array.copy() for name, array in safetensors_file.read(folder / "model.safetensors").items()}  # changed in place
 
     def linear(spec, *names: str) -> None:
         spec.weight = np.concatenate([weights[f"{name}.weight"] for name in names])
