@@ -225,7 +225,7 @@ struct WeighTile {
   float* weights;    // [rows, 64]
 };
 
-// x[r, c] = x[r, c] / divisor[r]; a divisor of 0 makes the row exactly 0.
+// x[r, c] = x[r, c] * (1 / divisor[r]); a divisor of 0 makes the row exactly 0.
 struct DivideRows {
   float* x;
   uint64_t stride;
