@@ -85,5 +85,6 @@ class Consumers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    os.environ.pop("DESTDIR", None)
+    for name in ("DESTDIR", "HEED_ISA"):
+        os.environ.pop(name, None)
     unittest.main(argv=sys.argv[:1])
