@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/passes.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "cli/shapes.h"
@@ -59,6 +62,26 @@ void collect(const heed_output& from, const std::vector<uint32_t>& pass, OutputD
     }
   }
 }
+
+// How far a long list of passes is, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(size_t total) : total_(total), shown_(total >= kLeast && ::isatty(STDERR_FILENO)) {}
+  ~Progress() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void step() {
+    if (shown_) std::fprintf(stderr, "\rheed: pass %zu of %zu", ++done_, total_);
+  }
+
+ private:
+  static constexpr size_t kLeast = 8;
+  size_t total_;
+  size_t done_ = 0;
+  bool shown_;
+};
 
 }  // namespace
 
@@ -128,7 +151,9 @@ std::vector<OutputData> run_all(Session& session, const Model& model, const std:
   for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
     outputs.push_back(prepare(model, sequences, o, values[model.graph().outputs()->Get(o)->value()]));
   }
+  Progress progress(schedule.passes.size());
   for (const std::vector<uint32_t>& pass : schedule.passes) {
+    progress.step();
     const Batch batch(model.graph(), sequences, pass);
     session.run(batch.pass());
     for (uint32_t o = 0; o < outputs.size(); ++o) collect(session.output(o), pass, outputs[o]);
