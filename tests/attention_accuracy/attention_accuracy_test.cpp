@@ -27,13 +27,16 @@ struct Inputs {
   Plain source;
 };
 
-Inputs unit_normal(uint32_t keys, std::mt19937& generator) {
-  return {random_plain(kQueries, kDim, generator()), random_plain(keys, 2 * kDim, generator())};
+Plain normal(uint32_t rows, uint32_t cols, std::mt19937& generator) {
+  std::normal_distribution<float> distribution;
+  Plain plain{rows, cols, std::vector<float>(size_t{rows} * cols)};
+  for (float& x : plain.values) x = distribution(generator);
+  return plain;
 }
 
 // Along one random direction all queries and `count` keys get so much that their scores rise by `height`.
 void raise_keys(Inputs& inputs, uint32_t count, float height, std::mt19937& generator) {
-  Plain direction = random_plain(1, kDim, generator());
+  Plain direction = normal(1, kDim, generator);
   float length = 0;
   for (const float x : direction.values) length += x * x;
   for (float& x : direction.values) x /= std::sqrt(length);
@@ -160,7 +163,7 @@ TEST_CASE("attention-accuracy: int8 attention is within 30 dB of double precisio
   for (const Kind& kind : kinds()) {
     std::printf("%-20s", kind.name);
     for (const uint32_t keys : kLengths) {
-      Inputs inputs = unit_normal(keys, generator);
+      Inputs inputs{normal(kQueries, kDim, generator), normal(keys, 2 * kDim, generator)};
       kind.change(inputs, generator);
       sums.assign(kQueries, 0);
       const Output found = session.run({floats_input("queries", inputs.queries), floats_input("source", inputs.source)});
