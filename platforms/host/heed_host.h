@@ -22,6 +22,10 @@ extern "C" {
 
 typedef struct heed_host heed_host;
 
+/* Asks the system for the registers that a process has to ask for (AMX on Linux), so that their instruction set can be
+ * chosen. heed_host_create does it; a program that plans without a pool may call it first. Any number of times. */
+void heed_host_prepare(void);
+
 /* A pool of `threads` workers, the calling thread being one of them; 0 counts as 1. limits.workers has to be at
  * least as large. If the system gives fewer threads, those do the work. NULL: out of memory. */
 heed_host* heed_host_create(uint32_t threads);

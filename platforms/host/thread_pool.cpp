@@ -17,6 +17,10 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace {
 
@@ -151,7 +155,17 @@ void run(void* host, uint32_t n, heed_task task, void* job) { static_cast<heed_h
 
 }  // namespace
 
+// A refusal only means that AMX is not used.
+extern "C" void heed_host_prepare(void) {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr int kRequestPermission = 0x1023;
+  constexpr int kTileData = 18;
+  syscall(SYS_arch_prctl, kRequestPermission, kTileData);
+#endif
+}
+
 extern "C" heed_host* heed_host_create(uint32_t threads) {
+  heed_host_prepare();
   try {
     return new heed_host(std::max(threads, 1u));
   } catch (const std::bad_alloc&) {

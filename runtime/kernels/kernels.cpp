@@ -52,6 +52,17 @@ constexpr Kernels make_ref() {
   return table;
 }
 
+[[maybe_unused]] constexpr Kernels make_amx() {
+  Kernels table = make_avx512vnni();
+  table.isa = "amx";
+  table.tile_rows = 32;
+  table.tile_panels = 2;
+  table.enter = amx::enter;
+  table.leave = amx::leave;
+  table.multiply_i8 = amx::multiply_i8;
+  return table;
+}
+
 struct Built {
   Kernels table;
   bool (*runs)(const CpuRegisters& registers);
@@ -65,7 +76,7 @@ constexpr uint32_t kBuiltCount = sizeof(kBuilt) / sizeof(kBuilt[0]);
 
 constexpr bool tiles_fit() {
   for (const Built& built : kBuilt) {
-    if (built.table.tile_rows > 16 || built.table.tile_rows * 16 * built.table.tile_panels > kTileElems) return false;
+    if (built.table.tile_rows > 32 || built.table.tile_rows * 16 * built.table.tile_panels > kTileElems) return false;
   }
   return true;
 }

@@ -301,15 +301,18 @@ struct PoolRows {
 
 struct Kernels {
   const char* isa;
-  uint32_t tile_rows;    // most rows of one multiply_i8, at most 16
+  uint32_t tile_rows;    // most rows of one multiply_i8, at most 32
   uint32_t tile_panels;  // most panels of one multiply_i8; tile_rows * 16 * tile_panels is at most kTileElems
   uint8_t byte_flip;     // 0x80: activation bytes are unsigned (q + 128); 0: signed
+  // Called by a thread before its first multiply_i8 and after its last, where registers need setting up; or null.
+  void (*enter)();
+  void (*leave)();
 #define HEED_KERNEL(name, Arguments) void (*name)(const Arguments&);
 #include "kernels/kernel_list.inc"
 #undef HEED_KERNEL
 };
 
-constexpr uint32_t kTileElems = 512;  // room for a tile of multiply_i8 or multiply_f32, in 4-byte elements
+constexpr uint32_t kTileElems = 1024;  // room for a tile of multiply_i8 or multiply_f32, in 4-byte elements
 
 // One table for each line of isa_list.inc that was built. isa_table(i) is null for one that was not.
 constexpr uint32_t kIsaCount = 0

@@ -20,11 +20,15 @@ constexpr uint32_t kF16c = bit(29);
 constexpr uint32_t kAvx2 = bit(5);
 constexpr uint32_t kAvx512 = bit(16) | bit(17) | bit(28) | bit(30) | bit(31);  // F, DQ, CD, BW, VL
 constexpr uint32_t kAvx512Vnni = bit(11);
+// Leaf 7, edx.
+constexpr uint32_t kAmx = bit(24) | bit(25);  // tiles, int8
 // Leaf 7, subleaf 1, eax.
 constexpr uint32_t kAvxVnni = bit(4);
 // XCR0: what is saved when a thread is interrupted.
 constexpr uint64_t kSavesYmm = bit(1) | bit(2);
 constexpr uint64_t kSavesZmm = kSavesYmm | bit(5) | bit(6) | bit(7);
+constexpr uint64_t kTileConfig = bit(17);
+constexpr uint64_t kTileData = bit(18);
 
 // Without OSXSAVE the operating system saves none of them, and XGETBV is an illegal instruction.
 bool saves(const CpuRegisters& registers, uint64_t what) {
@@ -35,6 +39,24 @@ bool saves(const CpuRegisters& registers, uint64_t what) {
 
 #if defined(__x86_64__)
 
+namespace {
+
+// Asks the system, and changes nothing. The call is made by hand: the runtime links no system library.
+uint64_t permitted_registers() {
+#if defined(__linux__)
+  constexpr long kArchPrctl = 158;
+  constexpr long kGetPermission = 0x1022;
+  uint64_t permitted = 0;
+  long result = kArchPrctl;
+  asm volatile("syscall" : "+a"(result) : "D"(kGetPermission), "S"(&permitted) : "rcx", "r11", "memory");
+  return result == 0 ? permitted : 0;
+#else
+  return 0;
+#endif
+}
+
+}  // namespace
+
 CpuRegisters read_cpu_registers() {
   CpuRegisters registers;
   uint32_t eax, ebx, ecx, edx;
@@ -42,6 +64,7 @@ CpuRegisters read_cpu_registers() {
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
     registers.leaf7_ebx = ebx;
     registers.leaf7_ecx = ecx;
+    registers.leaf7_edx = edx;
     const uint32_t last_subleaf = eax;
     if (last_subleaf >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) registers.leaf7_1_eax = eax;
   }
@@ -50,6 +73,7 @@ CpuRegisters read_cpu_registers() {
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     registers.xcr0 = uint64_t{high} << 32 | low;
   }
+  if (has(registers.leaf7_edx, kAmx)) registers.permitted = permitted_registers();
   return registers;
 }
 
@@ -72,6 +96,11 @@ bool runs_avxvnni(const CpuRegisters& registers) {
 bool runs_avx512vnni(const CpuRegisters& registers) {
   return runs_avx2(registers) && saves(registers, kSavesZmm) && has(registers.leaf7_ebx, kAvx512) &&
          has(registers.leaf7_ecx, kAvx512Vnni);
+}
+
+bool runs_amx(const CpuRegisters& registers) {
+  return runs_avx512vnni(registers) && saves(registers, kTileConfig | kTileData) && has(registers.leaf7_edx, kAmx) &&
+         has(registers.permitted, kTileData);
 }
 
 }  // namespace heed

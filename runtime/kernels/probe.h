@@ -11,9 +11,13 @@ struct CpuRegisters {
   uint32_t leaf1_ecx = 0;
   uint32_t leaf7_ebx = 0;
   uint32_t leaf7_ecx = 0;
+  uint32_t leaf7_edx = 0;
   uint32_t leaf7_1_eax = 0;
   // x86: which registers the operating system saves (XGETBV 0). Means nothing unless leaf 1 says OSXSAVE.
   uint64_t xcr0 = 0;
+  // Linux on x86: the large registers that this process has been allowed to use, in XCR0's bits. A process asks once
+  // (arch_prctl ARCH_REQ_XCOMP_PERM; platforms/host does); without it AMX's tiles are an illegal instruction.
+  uint64_t permitted = 0;
 };
 
 // Asks the processor that this thread runs on. Keeps nothing, so any thread may call it at any time.

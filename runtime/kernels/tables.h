@@ -22,6 +22,13 @@ namespace heed::avxvnni {
 void multiply_i8(const MultiplyI8& args);
 }
 
+// amx is avx512vnni otherwise.
+namespace heed::amx {
+void enter();
+void leave();
+void multiply_i8(const MultiplyI8& args);
+}
+
 namespace heed::avx512vnni {
 #include "kernels/kernel_list.inc"
 }

@@ -261,7 +261,7 @@ void attend_part(const Step& step, const AttentionForm& form, const PackedKeys& 
   const Tensor& source = key_source(step);
   const Tensor& in = step.in[0];
   const uint32_t queries = in.begin(block.sequence + 1) - in.begin(block.sequence);
-  const uint32_t most = form.int8 ? step.kernels.tile_rows : kBlockRows;
+  const uint32_t most = form.int8 && step.kernels.tile_rows < kBlockRows ? step.kernels.tile_rows : kBlockRows;
   const uint32_t first_row = block.row;
   const uint32_t first_place = block.first;
   block.keys = source.begin(block.sequence + 1) - source.begin(block.sequence);

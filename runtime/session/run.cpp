@@ -25,7 +25,10 @@ void run_tile(void* data, uint32_t tile, uint32_t worker) {
   }
   const FloatControl ieee;
   const PreparedStep& prepared = job.prepared;
+  const Kernels& kernels = prepared.step.kernels;
+  if (kernels.enter != nullptr) kernels.enter();
   prepared.op->tile(prepared.step, job.phase, tile, prepared.scratch + worker * prepared.scratch_bytes);
+  if (kernels.leave != nullptr) kernels.leave();
 }
 
 bool run_phase(const heed_session& session, const PreparedStep& prepared, uint32_t phase) {

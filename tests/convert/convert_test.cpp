@@ -352,7 +352,7 @@ TEST_CASE("f16 and bf16 checkpoints give what their numbers say") {
   CHECK(read_file(trial.output) == cut);
 }
 
-TEST_CASE("--max-rows bounds what a file plans for, --max-context has no use here") {
+TEST_CASE("max-rows bounds what a file plans for, max-context has no use here") {
   Trial trial;
   trial.model.write(trial.source);
   ConvertOptions options;

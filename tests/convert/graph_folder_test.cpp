@@ -140,7 +140,7 @@ TEST_CASE("a graph that contradicts itself or its tensors is refused by name") {
 
 TEST_CASE("hostile graph.json is an error in bounded depth") {
   Trial trial;
-  for (const std::string graph : {std::string(100000, '['), std::string("{\"graphs\":") + std::string(100000, '['),
+  for (const std::string& graph : {std::string(100000, '['), std::string("{\"graphs\":") + std::string(100000, '['),
                                   std::string("{}"), std::string(""), std::string("3"),
                                   std::string("{\"graphs\":[null]}"), std::string("{\"graphs\":[],\"weights\":[]}")}) {
     trial.graph = graph;

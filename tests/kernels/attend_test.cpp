@@ -247,7 +247,7 @@ TEST_CASE("softmax by tiles equals one softmax over the row, for every number of
   }
 }
 
-TEST_CASE("keys outside [begin, end) are not computed with, in whole and partial tiles") {
+TEST_CASE("keys outside begin to end are not computed with, in whole and partial tiles") {
   for (const bool int8 : {true, false}) {
     for (const uint32_t keys : {1u, 15u, 33u, 64u, 100u, 128u}) {
       Row row(16, keys, keys);

@@ -25,7 +25,9 @@ CpuRegisters everything() {
   registers.leaf7_ebx = 1u << 5 | 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;
   registers.leaf7_ecx = 1u << 11;
   registers.leaf7_1_eax = 1u << 4;
-  registers.xcr0 = 0xe7;
+  registers.leaf7_edx = 1u << 24 | 1u << 25;
+  registers.xcr0 = 0x600e7;
+  registers.permitted = 0x60000;
   return registers;
 }
 
@@ -40,13 +42,13 @@ std::string names(const CpuRegisters& registers) {
 
 bool same(const CpuRegisters& a, const CpuRegisters& b) {
   return a.leaf1_ecx == b.leaf1_ecx && a.leaf7_ebx == b.leaf7_ebx && a.leaf7_ecx == b.leaf7_ecx &&
-         a.leaf7_1_eax == b.leaf7_1_eax && a.xcr0 == b.xcr0;
+         a.leaf7_edx == b.leaf7_edx && a.leaf7_1_eax == b.leaf7_1_eax && a.xcr0 == b.xcr0 && a.permitted == b.permitted;
 }
 
 }  // namespace
 
 TEST_CASE("a processor that has everything runs everything") {
-  CHECK(names(everything()) == "avx512vnni avxvnni avx2 ref ");
+  CHECK(names(everything()) == "amx avx512vnni avxvnni avx2 ref ");
   CHECK(names(CpuRegisters()) == "ref ");
 }
 
@@ -74,6 +76,22 @@ TEST_CASE("instructions whose registers the operating system does not save are n
   }
 }
 
+TEST_CASE("AMX needs its bits, its registers saved, and the process's permission") {
+  for (const int bit : {24, 25}) {
+    CpuRegisters registers = everything();
+    registers.leaf7_edx &= ~(1u << bit);
+    CHECK(names(registers) == "avx512vnni avxvnni avx2 ref ");
+  }
+  for (const int bit : {17, 18}) {
+    CpuRegisters registers = everything();
+    registers.xcr0 &= ~(uint64_t{1} << bit);
+    CHECK(names(registers) == "avx512vnni avxvnni avx2 ref ");
+  }
+  CpuRegisters not_permitted = everything();
+  not_permitted.permitted = 0;
+  CHECK(names(not_permitted) == "avx512vnni avxvnni avx2 ref ");
+}
+
 TEST_CASE("every feature bit that the code was compiled for is asked") {
   for (const int bit : {0, 9, 19, 20, 23, 28, 29}) {
     CpuRegisters registers = everything();
@@ -93,7 +111,7 @@ TEST_CASE("every feature bit that the code was compiled for is asked") {
   CHECK(names(no_avx512_vnni) == "avxvnni avx2 ref ");
   CpuRegisters no_avx_vnni = everything();
   no_avx_vnni.leaf7_1_eax = ~(1u << 4);
-  CHECK(names(no_avx_vnni) == "avx512vnni avx2 ref ");
+  CHECK(names(no_avx_vnni) == "amx avx512vnni avx2 ref ");
 }
 
 #if defined(__linux__)

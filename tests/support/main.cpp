@@ -1,4 +1,11 @@
 // Catch2's main, compiled once for each test program.
 // SPDX-License-Identifier: Apache-2.0
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
+
+#include "heed_host.h"
+
+int main(int argc, char** argv) {
+  heed_host_prepare();
+  return Catch::Session().run(argc, argv);
+}
