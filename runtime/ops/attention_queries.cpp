@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/attention.h"
+#include "ops/pieces.h"
 
 namespace heed {
 namespace {
@@ -22,6 +23,7 @@ struct Block {
   uint32_t rows;        // at most kBlockRows
   uint32_t keys;        // of the sequence
   uint64_t slot;        // of key 0 in this head's part of arrays with one entry for each slot
+  bool whole;           // every row sees every key
   uint32_t begin[kBlockRows];  // keys that each row sees
   uint32_t end[kBlockRows];
 };
@@ -50,6 +52,7 @@ uint32_t clamp(int64_t x, int64_t low, int64_t high) {
 void find_visible(const schema::Node& node, uint32_t queries, Block* block) {
   const int64_t keys = block->keys;
   const int64_t shift = node.causal_top_left() ? 0 : keys - queries;
+  block->whole = !node.causal() && node.window_right() < 0 && node.window_left() < 0;
   for (uint32_t r = 0; r < block->rows; ++r) {
     const int64_t place = block->first + r + shift;
     int64_t end = keys;
@@ -65,6 +68,11 @@ bool make_tile(const Block& block, uint32_t first, KeyTile* tile) {
   tile->first = first;
   tile->room = tile_keys(block.keys, first);
   tile->keys = block.keys - first < kKeyTile ? block.keys - first : kKeyTile;
+  if (block.whole) {
+    std::memset(tile->begin, 0, block.rows);
+    std::memset(tile->end, static_cast<int>(tile->keys), block.rows);
+    return true;
+  }
   bool visible = false;
   for (uint32_t r = 0; r < block.rows; ++r) {
     tile->begin[r] = static_cast<uint8_t>(clamp(int64_t{block.begin[r]} - first, 0, tile->keys));
@@ -195,12 +203,18 @@ class Attend {
 
   // Products of any size, cut into what the kernels take.
   void multiply_i8(const MultiplyI8& whole) const {
-    for (uint32_t p = 0; p < whole.panels; p += kernels_.tile_panels) {
-      MultiplyI8 piece = whole;
-      piece.panels = whole.panels - p < kernels_.tile_panels ? whole.panels - p : kernels_.tile_panels;
-      piece.w += p * whole.w_panel_stride;
-      piece.c += p * kPanelRows;
-      kernels_.multiply_i8(piece);
+    const Pieces rows(whole.rows, kernels_.tile_rows);
+    const Pieces panels(whole.panels, kernels_.tile_panels);
+    for (uint64_t p = 0; p < panels.count(); ++p) {
+      for (uint64_t r = 0; r < rows.count(); ++r) {
+        MultiplyI8 piece = whole;
+        piece.rows = rows.size(r);
+        piece.panels = panels.size(p);
+        piece.a += rows.begin(r) * whole.a_stride;
+        piece.w += panels.begin(p) * whole.w_panel_stride;
+        piece.c += uint64_t{rows.begin(r)} * whole.c_stride + panels.begin(p) * kPanelRows;
+        kernels_.multiply_i8(piece);
+      }
     }
   }
   void multiply_f32(const MultiplyF32& whole) const {
@@ -261,14 +275,13 @@ void attend_part(const Step& step, const AttentionForm& form, const PackedKeys& 
   const Tensor& source = key_source(step);
   const Tensor& in = step.in[0];
   const uint32_t queries = in.begin(block.sequence + 1) - in.begin(block.sequence);
-  const uint32_t most = form.int8 && step.kernels.tile_rows < kBlockRows ? step.kernels.tile_rows : kBlockRows;
   const uint32_t first_row = block.row;
   const uint32_t first_place = block.first;
   block.keys = source.begin(block.sequence + 1) - source.begin(block.sequence);
   for (uint32_t done = 0; done < count; done += block.rows) {
     block.row = first_row + done;
     block.first = first_place + done;
-    block.rows = count - done < most ? count - done : most;
+    block.rows = count - done < kBlockRows ? count - done : kBlockRows;
     find_visible(step.node, queries, &block);
     for (block.head = 0; block.head < form.heads; ++block.head) {
       block.slot = block.head / form.group() * packed.slots + source.slots(block.sequence);

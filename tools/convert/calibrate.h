@@ -14,7 +14,7 @@ namespace heed::tools {
 using InputScales = std::map<int32_t, std::vector<float>>;
 
 // Runs the float model over the texts (one a line) and returns scales for every int8 matrix. Scale of column c:
-// sqrt(largest |weight| of c / largest |input| of c), shared by the matrices that read the same input. `draft` is the
+// sqrt(largest |weight| of c / root mean square of the inputs of c), shared by the matrices that read the same input. `draft` is the
 // model's file as it is without scales: its tokenizer reads the texts, and the runtime has found its graph sound.
 InputScales calibrate(const Spec& spec, const std::filesystem::path& draft, const std::filesystem::path& texts,
                       ConvertReport& report);
