@@ -13,6 +13,12 @@ namespace {
 
 constexpr int kMaxRows = 8;
 constexpr int kMaxPanels = 3;
+// Builds for size keep each tile's loop as short as it can be: a third of the code, and the same sums.
+#ifdef __OPTIMIZE_SIZE__
+constexpr bool kForSize = true;
+#else
+constexpr bool kForSize = false;
+#endif
 
 // One group of one row: sums[p] += four inputs by the weights of panel p. In assembly, the whole row at once, because
 // GCC 12 copies the sums around _mm512_dpbusd_epi32, and around single instructions when a tile is large.
@@ -57,8 +63,8 @@ __attribute__((always_inline)) inline void multiply_group(__m512i (&sums)[kRows]
 template <int kRows, int kPanels>
 void multiply_tile(const MultiplyI8& args) {
   constexpr int kSums = kRows * kPanels;
-  constexpr int kSets = kSums >= 10 ? 1 : kSums >= 5 ? 2 : 4;
-  constexpr int kUnroll = 4;  // address arithmetic takes ports from the products
+  constexpr int kSets = kForSize || kSums >= 10 ? 1 : kSums >= 5 ? 2 : 4;
+  constexpr int kUnroll = kForSize ? 1 : 4;  // address arithmetic takes ports from the products
   const MultiplyI8 tile = args;
   __m512i sums[kSets][kRows][kPanels] = {};
   uint64_t group = 0;
