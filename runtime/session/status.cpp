@@ -41,6 +41,8 @@ extern "C" void heed_default_limits(const heed_model* model, heed_limits* limits
   limits->max_sequence_rows = heed::model_sequence_rows(*model);
   limits->max_rows = limits->max_sequence_rows;
   const heed::schema::Metadata* metadata = heed::root(*model).metadata();
+  const uint32_t rows = metadata == nullptr ? 0 : metadata->max_sequence_rows();
+  if (rows >= 1 && rows < limits->max_sequence_rows) limits->max_sequence_rows = limits->max_rows = rows;
   const uint32_t tile_rows = metadata == nullptr ? 0 : metadata->tile_rows();
   if (tile_rows >= 8 && tile_rows <= heed::kMaxTileRows && tile_rows % 8 == 0) limits->tile_rows = tile_rows;
 }

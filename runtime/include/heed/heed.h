@@ -134,7 +134,8 @@ typedef struct heed_memory {
   uint64_t live_peak_bytes;   /* the least any plan could use: what is live at the worst moment */
 } heed_memory;
 
-/* Limits for one sequence of the model's own maximum, one worker, tiles of 32 rows or of what the file asks for. */
+/* Limits for one sequence, as long as the file says that its texts get (else as its inputs take), one worker, tiles of
+ * 32 rows or of what the file asks for. */
 void heed_default_limits(const heed_model* model, heed_limits* limits);
 
 /* HEED_BAD_LIMITS, HEED_TOO_LARGE. */
@@ -149,7 +150,7 @@ typedef void (*heed_task)(void* job, uint32_t task, uint32_t worker);
 /* The four things that heed asks of a machine, and which instructions to use. Any pointer may be NULL: nothing is logged, ticks are 0, tasks run
  * one after another on the calling thread. */
 typedef struct heed_platform {
-  const char* isa;  /* forces an instruction set by name ("ref", "avx2", "avxvnni", "avx512vnni"); NULL: the best */
+  const char* isa;  /* forces an instruction set by name (see heed_isa_at); NULL: the best */
   void* context;
   void (*trap)(void* context, const char* message);  /* a programmer's mistake, debug builds only; must not return */
   void (*log)(void* context, const char* line);
