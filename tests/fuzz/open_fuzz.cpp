@@ -1,0 +1,125 @@
+// Any bytes as a model file: opened, planned, run and asked for tokens, which must end and touch nothing that is not theirs.
+// SPDX-License-Identifier: Apache-2.0
+//
+// With libFuzzer: clang++ -fsanitize=fuzzer,address,undefined. Else mutate.cpp calls it.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/heed.h"
+#include "support/model_builder.h"
+
+namespace heed::testing {
+namespace {
+
+// Legal files may ask for more than a fuzzer has time for.
+constexpr uint64_t kMostArena = 1 << 20;
+constexpr uint64_t kMostMultiplyAdds = 1 << 24;
+constexpr uint64_t kGuard = 64;
+constexpr uint8_t kPoison = 0xff;
+
+[[noreturn]] void fail() { std::abort(); }
+
+uint64_t multiply_adds(const heed_model& model, uint64_t rows) {
+  uint64_t all = 0;
+  for (const auto* weight : *static_cast<const schema::Model*>(model.root)->weights()) all += rows * weight->rows() * weight->cols();
+  return all;
+}
+
+// Inputs of graph 0: small ids, or small numbers, all of one length.
+struct Inputs {
+  std::vector<int32_t> ids;
+  std::vector<float> numbers;
+  std::vector<std::string> names;
+  std::vector<heed_input> inputs;
+
+  Inputs(const schema::Graph& graph, uint32_t rows) : ids(rows) {
+    for (uint32_t i = 0; i < rows; ++i) ids[i] = static_cast<int32_t>(i % 4);
+    uint64_t features = 1;
+    for (const auto* input : *graph.inputs()) features = std::max<uint64_t>(features, input->features());
+    if (features * rows > kMostArena) return;
+    for (uint64_t i = 0; i < features * rows; ++i) numbers.push_back(0.25f * static_cast<float>(i % 7) - 0.5f);
+    names.reserve(graph.inputs()->size());
+    for (const auto* input : *graph.inputs()) {
+      names.push_back(input->name()->str());
+      const void* data = input->type() == schema::ElementType::i32 ? static_cast<const void*>(ids.data()) : numbers.data();
+      inputs.push_back({names.back().c_str(), data, rows, nullptr});
+    }
+  }
+};
+
+void read_outputs(const heed_session& session) {
+  heed_output output;
+  volatile float sum = 0;
+  for (uint32_t i = 0; heed_get_output(&session, i, &output) == HEED_OK; ++i) {
+    for (uint32_t row = 0; row < output.rows; ++row) {
+      for (uint32_t f = 0; f < output.features; ++f) sum = sum + output.data[uint64_t{row} * output.stride + f];
+    }
+  }
+}
+
+void plan_and_run(const heed_model& model, uint32_t precision) {
+  heed_limits limits;
+  heed_default_limits(&model, &limits);
+  limits.max_rows = limits.max_sequence_rows = std::min(limits.max_sequence_rows, 5u);
+  limits.tile_rows = 8;
+  limits.precision = precision;
+  heed_memory memory;
+  heed_diagnostic diagnostic;
+  if (heed_required_bytes(&model, &limits, &memory, &diagnostic) != HEED_OK || memory.total_bytes > kMostArena) return;
+  AlignedBytes block(memory.total_bytes + kGuard, kPoison);
+  heed_session session;
+  if (heed_plan(&model, &limits, block.data(), memory.total_bytes - 1, nullptr, &session, &diagnostic) != HEED_ARENA_TOO_SMALL) fail();
+  if (heed_plan(&model, &limits, block.data(), memory.total_bytes, nullptr, &session, &diagnostic) != HEED_OK) fail();
+  if (multiply_adds(model, limits.max_rows) < kMostMultiplyAdds) {
+    const Inputs given(*static_cast<const schema::Model*>(model.root)->graphs()->Get(0), limits.max_rows);
+    heed_pass pass{};
+    pass.size = sizeof pass;
+    pass.inputs_count = static_cast<uint32_t>(given.inputs.size());
+    pass.inputs = given.inputs.data();
+    if (heed_run(&session, &pass, &diagnostic) == HEED_OK) read_outputs(session);
+  }
+  for (uint64_t i = 0; i < kGuard; ++i) {
+    if (block[memory.total_bytes + i] != kPoison) fail();
+  }
+}
+
+void tokenize(const heed_model& model) {
+  constexpr std::string_view kText = "A cat sat on the mats. \xff \xc3\x89t\xc3\xa9 \xea\xb0\x81";
+  heed_token tokens[64];
+  uint32_t count = 0;
+  if (heed_tokenize(&model, kText.data(), kText.size(), 0, tokens, 64, &count) != HEED_OK) return;
+  volatile char read = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t bytes = 0;
+    const char* piece = heed_token_piece(&model, tokens[i].id, &bytes);
+    for (uint32_t k = 0; piece && k < bytes; ++k) read = static_cast<char>(read ^ piece[k]);
+  }
+}
+
+}  // namespace
+
+// Whether the file opened. Ends the program where something is wrong.
+bool try_file(const uint8_t* data, size_t size) {
+  const AlignedBytes file(data, data + size);  // exactly as long, so that a sanitizer sees a byte too far
+  heed_diagnostic diagnostic;
+  heed_model checked, model;
+  const bool whole = heed_open(file.data(), file.size(), HEED_OPEN_CHECK_WEIGHTS, &checked, &diagnostic) == HEED_OK;
+  const bool opened = heed_open(file.data(), file.size(), 0, &model, &diagnostic) == HEED_OK;
+  if (whole && !opened) fail();
+  if (!opened) return false;
+  for (uint32_t precision : {HEED_PRECISION_INT8, HEED_PRECISION_F32}) plan_and_run(model, precision);
+  tokenize(model);
+  return true;
+}
+
+}  // namespace heed::testing
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  heed::testing::try_file(data, size);
+  return 0;
+}
