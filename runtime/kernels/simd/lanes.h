@@ -5,6 +5,7 @@
 //
 //   F, I, M            floats, int32s, and a truth value for each lane
 //   + - * on F and I; < > <= == on F, false where one side is a NaN
+//   subtract(a, b) on I wraps around, for lanes that may hold anything
 //   set(x)             x in every lane
 //   load(p), store(p, v); load_part(p, n), store_part(p, v, n): the first n lanes, missing ones are 0
 //   lanes_between(lo, hi): lanes i with lo <= i < hi

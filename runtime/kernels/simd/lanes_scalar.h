@@ -38,6 +38,7 @@ struct ScalarLanes {
   static F divide(F a, F b) { return a / b; }
   static F sqrt(F x) { return std::sqrt(x); }
 
+  static I subtract(I a, I b) { return static_cast<I>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b)); }
   static I bits(F x) { return One<ScalarLanes>::bits(x); }
   static F from_bits(I i) { return One<ScalarLanes>::from_bits(i); }
   template <int n>

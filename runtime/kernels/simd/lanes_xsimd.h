@@ -35,6 +35,7 @@ struct XsimdLanes {
   static I shift_right(I i) {
     return i >> n;
   }
+  static I subtract(I a, I b) { return a - b; }
   static I bit_and(I a, I b) { return a & b; }
   static I bit_or(I a, I b) { return a | b; }
   static F abs(F x) { return from_bits(bits(x) & set(0x7fffffff)); }

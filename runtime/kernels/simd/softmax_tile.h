@@ -65,7 +65,8 @@ struct TileRow {
 
   [[gnu::always_inline]] F logits(uint32_t j) const {
     if constexpr (kInt8) {
-      const auto exact = L::load(tile.scores_i8 + line + j) - L::load(keys.offset + j);
+      // Behind the tile's keys there may be anything.
+      const auto exact = L::subtract(L::load(tile.scores_i8 + line + j), L::load(keys.offset + j));
       return (L::to_float(exact) * L::load(keys.scale + j)) * scale;
     } else {
       return L::load(tile.scores_f32 + line + j) * scale;
