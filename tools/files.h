@@ -1,4 +1,4 @@
-// Files as the tools use them: read by mapping, written under a temporary name and renamed.
+// Files as the tools use them: read by mapping, written without a name and given it when they are whole.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -8,6 +8,15 @@
 #include <string_view>
 
 namespace heed::tools {
+
+// Where a path leads: absolute, its links followed, whether or not there is a file yet.
+std::filesystem::path resolved(const std::filesystem::path& path);
+// Whether two paths lead to one file, however they are spelled and whether or not it is there yet.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+// Whether a resolved path is a resolved folder, or lies in it.
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder);
+// A path for a temporary AtomicFile, in TMPDIR or where the system has such files. Throws Error if there is no folder.
+std::filesystem::path temporary_file(const std::string& name);
 
 // A whole file, mapped read-only. Page-aligned, so also aligned for heed_open.
 class MappedFile {
@@ -30,8 +39,9 @@ class MappedFile {
   uint64_t size_ = 0;
 };
 
-// A file that appears under its name only when `commit` succeeds; otherwise nothing is left behind. Every failure
-// (no space, no permission, a folder that is not there) throws Error with the path and the system's reason.
+// A file that appears under its name only when `commit` succeeds; otherwise nothing is left behind, also when the
+// program is killed, where the file system has files without a name. Every failure (no space, no permission, a folder
+// that is not there) throws Error with the path and the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -44,13 +54,18 @@ class AtomicFile {
   void pad(uint64_t alignment);
   uint64_t position() const { return position_; }
   const std::filesystem::path& temporary_path() const { return temporary_; }
-  // Flushes; the temporary file may then be read back before `commit`.
+  // Flushes; the file may then be read back from its temporary path before `commit`.
   void flush();
   void commit();
 
  private:
+  bool open_unnamed();
+  void open_named();
+  void name_it();
+
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // of a file without a name, where /proc shows it
+  bool named_ = false;
   int descriptor_ = -1;
   uint64_t position_ = 0;
 };

@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.dom.minidom
 
@@ -248,6 +249,23 @@ class Compare(ProgramTest):
         self.bad(1, "compare", self.model("linear"), self.model("norm_layer"))
         self.bad(1, "compare", self.model("linear"), self.model("linear"), "--texts", str(self.folder / "t.txt"))
 
+    def test_inputs_of_another_width_or_type_are_refused_with_both(self):
+        wide = self.folder / "wide"
+        shutil.copytree(self.source("linear"), wide)
+        rows, cols = 24, 8192
+        graph = json.loads((wide / "graph.json").read_text())
+        graph["graphs"][0]["inputs"][0]["features"] = cols
+        (wide / "graph.json").write_text(json.dumps(graph))
+        names = [(weight["name"], weight.get("bias_name")) for weight in graph["weights"]]
+        tiny.write_safetensors(wide / "weights.safetensors", {names[0][0]: ([rows, cols], [0.5] * (rows * cols)), names[0][1]: ([rows], [0.0] * rows)})
+        for other, words in ((str(wide), ("8192 features", "16 features")), (self.source("embed"), ("ids", "16 features"))):
+            error = self.bad(1, "compare", self.model("linear"), other)
+            for word in (other, "linear-q8c.heed", *words):
+                self.assertIn(word, error)
+
+    def test_a_temporary_folder_that_is_not_there_is_named(self):
+        self.assertIn("TMPDIR", self.bad(1, "compare", self.model("bert"), self.source("bert"), env={"TMPDIR": "/nonexistent"}))
+
 
 class Convert(ProgramTest):
     def changed(self, name: str, change) -> str:
@@ -317,11 +335,55 @@ class Convert(ProgramTest):
     @unittest.skipUnless(os.path.exists("/proc/self/limits"), "no ulimit -f")
     def test_full_disk_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$0" convert "$1" -o "$2"', HEED, self.source("bert"), f"{folder}/m.heed"],
+            done = subprocess.run(["sh", "-c", 'ulimit -f 4; exec "$0" convert "$1" -o "$2"', HEED, self.source("bert"), f"{folder}/m.heed"],
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertTrue(done.stderr.startswith("heed: error: ") and "m.heed" in done.stderr, done.stderr)
             self.assertEqual(self.left(pathlib.Path(folder)), [])
+
+    def test_outputs_never_replace_the_source_or_each_other(self):
+        source = pathlib.Path(self.changed("bert", lambda folder: None))
+        before = {path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}
+        here = self.folder / "here"
+        here.mkdir()
+        out = str(here / "m.heed")
+        texts = self.folder / "calibrate.txt"
+        texts.write_text("a cat\n")
+        for arguments in (["-o", str(source / "config.json")], ["-o", out, "--report", str(source / "model.safetensors")], ["-o", out, "--report", out],
+                          ["-o", out, "--report", f"{here}/./m.heed"], ["-o", out, "--report", os.path.relpath(out)],
+                          ["-o", str(texts), "--calibrate", str(texts)], ["-o", ""], ["-o", out, "--calibrate", ""], ["-o", out, "--report", ""]):
+            with self.subTest(arguments=arguments):
+                self.bad(2, "convert", str(source), *arguments)
+                self.assertEqual(self.left(here), [])
+        self.assertEqual({path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}, before)
+        for _ in range(2):  # a model of its own may be there
+            self.good("convert", str(source), "-o", str(source / "m.heed"))
+
+    def test_a_signal_leaves_nothing(self):
+        source = pathlib.Path(self.changed("linear", lambda folder: None))
+        graph = json.loads((source / "graph.json").read_text())
+        graph["graphs"][0]["inputs"][0]["features"] = 4096
+        (source / "graph.json").write_text(json.dumps(graph))
+        name, bias = graph["weights"][0]["name"], graph["weights"][0]["bias_name"]
+        tiny.write_safetensors(source / "weights.safetensors", {name: ([2048, 4096], [0.5] * (2048 * 4096)), bias: ([2048], [0.0] * 2048)})
+        for delay in (0.02, 0.05, 0.1, 0.2):
+            with tempfile.TemporaryDirectory() as folder:
+                child = subprocess.Popen([HEED, "convert", str(source), "-o", f"{folder}/m.heed", "--weights", "f32"], stdout=subprocess.DEVNULL)
+                time.sleep(delay)
+                child.terminate()
+                if child.wait(timeout=60) != 0:
+                    self.assertEqual(self.left(pathlib.Path(folder)), [])
+
+    def test_names_that_cannot_be_addressed_are_refused(self):
+        for name in ("", "a=b", "a\0b"):
+            self.refused(self.changed("linear", self.edit("graph.json", lambda g: g["graphs"][0]["outputs"][0].update(name=name))), "graph.json", "output name")
+        self.refused(self.changed("linear", self.edit("graph.json", lambda g: g["graphs"][0]["inputs"][0].update(features=5))), "graph.json", "does not run")
+
+    def test_a_folder_with_only_a_pickle_is_told_why(self):
+        folder = self.folder / "pickle"
+        folder.mkdir()
+        (folder / "pytorch_model.bin").write_bytes(b"x")
+        self.refused(str(folder), "pickle", "safe_serialization")
 
     def test_wrong_usage(self):
         out = str(self.folder / "w.heed")

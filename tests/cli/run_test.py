@@ -142,6 +142,53 @@ class Run(ProgramTest):
             with self.subTest(arguments=arguments):
                 self.bad(2, *arguments)
 
+    def test_an_empty_value_or_a_value_of_a_flag_is_wrong_usage(self):
+        bert = self.model("bert")
+        for arguments in (
+            ["run", bert, "--texts", ""], ["run", bert, "--texts="], ["run", bert, "--text", "a", "--isa="], ["run", bert, "--text", "a", "--prompt-name", ""],
+            ["run", bert, "--text", "a", "--output", ""], ["inspect", bert, "--svg="], ["inspect", ""], ["inspect", bert, "--json=3"],
+            ["run", bert, "--text", "a", "--digest=5"], ["bench", bert, "--seconds", "nan"], ["compare", bert, ""], ["compare", bert, bert, "--texts", ""],
+            ["run", bert, "--tokens", "5", "--prompt-name", "query"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.bad(2, *arguments)
+        self.good("run", bert, "--text", "")
+        self.good("run", bert, "--text=")
+
+    def test_what_nobody_takes_is_named_in_order(self):
+        bert = self.model("bert")
+        self.assertIn("unknown option --txt;", self.bad(2, "run", bert, "--txt", "a"))
+        self.assertIn("unknown command 'frob';", self.bad(2, "frob", "x"))
+        self.assertIn("'one', 'two', 'three'", self.bad(2, "isa", "one", "two", "three"))
+
+    def test_an_output_never_replaces_what_is_read_or_another_output(self):
+        model, x = self.folder / "own.heed", self.folder / "own.npy"
+        model.write_bytes(pathlib.Path(self.model("linear")).read_bytes())
+        x.write_bytes((pathlib.Path(self.source("linear")) / "x.npy").read_bytes())
+        link = self.folder / "own-link"
+        link.symlink_to(model)
+        before = model.read_bytes(), x.read_bytes()
+        for output in (model, x, link, f"{self.folder}/./own.heed"):
+            self.assertIn("own", self.bad(2, "run", str(model), "--input", f"x={x}", "--output", f"y={output}"))
+        self.assertIn("own", self.bad(2, "inspect", str(model), "--svg", str(link)))
+        self.assertEqual((model.read_bytes(), x.read_bytes()), before)
+
+    def test_pipes_are_refused_and_never_waited_for(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for arguments in (["inspect", pipe], ["run", self.model("bert"), "--texts", pipe], ["run", self.model("linear"), "--input", f"x={pipe}"]):
+            self.assertIn("pipe", self.bad(1, *map(str, arguments)))
+
+    def test_wrong_ids_and_lengths_name_the_file_and_the_element(self):
+        bert = self.model("bert")
+        for values, words in (([2, 99], ("element 1 is the id 99", "0 to")), ([2, 5, -1], ("element 2 is the id -1",)),
+                              ([5] * 25, ("25 rows", "at most 24"))):
+            tiny.write_npy(self.folder / "ids_wrong.npy", (len(values),), values, "<i4")
+            error = self.bad(1, "run", bert, "--input", f"tokens={self.folder / 'ids_wrong.npy'}")
+            for word in ("ids_wrong.npy", *words):
+                self.assertIn(word, error)
+            self.assertNotIn("byte", error)
+
     def test_two_outputs_of_the_same_name_or_file_leave_nothing(self):
         model, x = self.model("linear"), "x=" + self.source("linear") + "/x.npy"
         with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +212,9 @@ class Run(ProgramTest):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
     def test_full_standard_output_is_an_error(self):
+        for flag in ("--help", "--version"):
+            with open("/dev/full", "wb") as full:
+                self.assertEqual(run(flag, stdout=full).code, 1)
         with open("/dev/full", "wb") as full:
             done = run("inspect", self.model("linear"), "--json", stdout=full)
         self.assertEqual(done.code, 1)
@@ -184,6 +234,9 @@ class Run(ProgramTest):
 
     def test_similarity_table_for_people(self):
         text = self.good("run", self.model("bert"), "--texts", self.texts_file("a cat", "\x1b[2J", "dog")).text()
+        for shift in range(3):
+            long = self.good("run", self.model("bert"), "--texts", self.texts_file("a" * shift + "\u4e2d" * 40, "dog")).text()
+            self.assertIn("\u4e2d...", long)  # never half a character, which would be shown as \\x..
         self.assertIn("cosine similarity", text)
         self.assertNotIn("\x1b", text)
 

@@ -200,3 +200,17 @@ TEST_CASE("the reported error is the stored one, and a few large columns that cr
   CHECK(uneven.sqnr_db > 30);
   CHECK(uneven.column_sqnr_db < 20);
 }
+
+TEST_CASE("a row whose largest number crushes all others is found, and no other row") {
+  Case one{48, 64, random_values(48 * 64, 5)};
+  CHECK(pack(one).ruined_rows == 0);
+  for (const float outlier : {100.0f, -1e30f}) {
+    one.values[5 * 64 + 7] = outlier;
+    const PackedWeight ruined = pack(one);
+    CHECK(ruined.ruined_rows == 1);
+    CHECK(ruined.worst_row.row == 5);
+    CHECK(ruined.worst_row.col == 7);
+    CHECK(ruined.worst_row.largest == outlier);
+    CHECK(ruined.worst_row.sqnr_db < kRuinedRowDecibels);
+  }
+}

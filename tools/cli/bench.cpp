@@ -1,6 +1,7 @@
 // `heed bench`: how fast one sequence runs, beside what the machine could do at most.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <memory>
 
@@ -50,6 +51,13 @@ Measured measure(Session& session, const heed_pass& pass, double seconds) {
   return {times.size(), times.front(), times[times.size() / 2]};
 }
 
+std::string seconds(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 3600;  // not-a-number is not
+  return good ? "" : "'" + text + "' is not a number from 0 to 3600";
+}
+
 // The least of a few, in ms: mapping and opening the file and planning the session, the file being in the page cache.
 double open_plan_ms(const BenchFlags& flags, uint32_t rows) {
   double least = 1e30;
@@ -97,7 +105,7 @@ void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Time one sequence, beside the machine's own limit");
   auto flags = std::make_shared<BenchFlags>();
   command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
-  command->add_option("--seconds", flags->seconds, "How long to measure, at least (default 2.5)")->check(CLI::Range(0.0, 3600.0))->type_name("S");
+  command->add_option("--seconds", flags->seconds, "How long to measure, at least (default 2.5)")->check(seconds)->type_name("S");
   command->add_flag("--json", flags->json, "One JSON object");
   add_session_flags(*command, flags->session, {Flag::kRows, Flag::kThreads, Flag::kTileRows, Flag::kIsa, Flag::kPrecision});
   command->footer("Example:\n  heed bench build/models/minilm.heed --rows 128 --threads 2");

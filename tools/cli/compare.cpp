@@ -12,7 +12,6 @@
 #include "cli/passes.h"
 #include "cli/print.h"
 #include "cli/sample_texts.h"
-#include "cli/temporary_folder.h"
 #include "convert/convert.h"
 #include "error.h"
 
@@ -122,30 +121,49 @@ std::vector<Difference> differences(const std::vector<OutputData>& ours, const s
   return list;
 }
 
+std::string inputs_text(const Model& model) {
+  std::string text;
+  for (const schema::GraphInput* input : *model.graph().inputs()) {
+    const bool ids = input->type() == schema::ElementType::i32;
+    text += (text.empty() ? "" : ", ") + ("\"" + printable(input->name()->string_view()) + "\" of ") +
+            (ids ? "ids" : std::to_string(input->features()) + " features") + (input->optional() ? " (optional)" : "");
+  }
+  return text;
+}
+
+// The same numbers go into both, so their inputs have to be alike; names may differ.
+void check_inputs(const Model& model, const Model& other, const CompareFlags& flags) {
+  const auto& ours = *model.graph().inputs();
+  const auto& theirs = *other.graph().inputs();
+  bool alike = ours.size() == theirs.size();
+  for (uint32_t i = 0; alike && i < ours.size(); ++i) {
+    const schema::GraphInput& a = *ours.Get(i);
+    const schema::GraphInput& b = *theirs.Get(i);
+    alike = a.type() == b.type() && a.features() == b.features() && a.optional() == b.optional();
+  }
+  if (!alike) throw Error(flags.other + ": has inputs " + inputs_text(other) + ", but " + flags.path + " has " + inputs_text(model));
+}
+
 std::vector<OutputData> reference_outputs(const CompareFlags& flags, const Model& model, const Cases& cases) {
   namespace fs = std::filesystem;
   SessionFlags defaults;
   defaults.threads = flags.session.threads;
   std::string path = flags.other;
-  std::optional<TemporaryFolder> folder;
+  std::optional<AtomicFile> converted;  // never named
   if (fs::is_directory(path)) {
-    folder.emplace();
     ConvertOptions options;
     options.source = path;
-    options.output = folder->path() / "reference.heed";
     options.weights = "f32";
-    convert(options);
-    path = options.output;
+    converted.emplace(temporary_file("heed-reference.heed"));
+    convert_into(options, *converted);
+    path = converted->temporary_path();
   } else if (path.ends_with(".npy")) {
     return outputs_of(path, cases.texts);
   }
-  const Model other(path);
+  const Model other(path, 0, flags.other);
   // Both tokenize for themselves: a difference there is a difference.
   const Cases others = cases.texts.empty() ? Cases{} : make_cases(other, flags.texts);
-  if (other.graph().inputs()->size() != model.graph().inputs()->size()) {
-    throw Error(flags.other + ": has " + std::to_string(other.graph().inputs()->size()) + " inputs, " + flags.path + " has " +
-                std::to_string(model.graph().inputs()->size()));
-  }
+  if (cases.texts.empty()) check_inputs(model, other, flags);
   return outputs_of(other, cases.texts.empty() ? cases.sequences : others.sequences, defaults);
 }
 
@@ -171,7 +189,7 @@ void compare(const CompareFlags& flags) {
   Table table({"output", "texts", "min cosine", "mean cosine", "max abs error", "SQNR dB", "worst"});
   table.lean_left(6);
   for (const Difference& d : list) {
-    const std::string worst = cases.texts.empty() ? "" : " " + printable(text(d.worst).substr(0, 60));
+    const std::string worst = cases.texts.empty() ? "" : " " + shortened(text(d.worst), 60);
     table.add({printable(d.output), std::to_string(cases.sequences.size()), fixed(d.min_cosine, 6), fixed(d.mean_cosine, 6), fixed(d.max_abs_error, 6),
                fixed(d.sqnr_db, 1), std::to_string(d.worst + 1) + worst});
   }
@@ -189,7 +207,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--texts", flags->texts, "A file with a text on each line (default: sentences of heed's own)")->type_name("FILE");
   command->add_flag("--json", flags->json, "One JSON object");
   add_session_flags(*command, flags->session, {Flag::kPrecision, Flag::kIsa, Flag::kThreads});
-  command->footer("Example:\n  heed compare build/models/minilm.heed ~/.cache/heed/minilm --texts sentences.txt");
+  command->footer("Example:\n  heed compare build/models/minilm.heed ~/.cache/heed/minilm --texts tools/samples/sentences.txt");
   command->callback([flags] { compare(*flags); });
 }
 

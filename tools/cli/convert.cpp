@@ -33,7 +33,7 @@ void add_convert(CLI::App& app) {
   command->add_option("--max-context", options->max_context, "Most positions kept between runs")->check(whole_number(1, 1u << 24))->type_name("N");
   command->add_option("--report", options->report, "Write the report as JSON, too")->type_name("FILE");
   command->add_flag("--json", *json, "Print the report as one JSON object");
-  command->footer("Example:\n  heed convert ~/.cache/heed/minilm -o minilm.heed --calibrate sentences.txt");
+  command->footer("Example:\n  heed convert ~/.cache/heed/minilm -o minilm.heed --calibrate tools/samples/sentences.txt");
   command->callback([options, json] { convert_checkpoint(*options, *json); });
 }
 

@@ -17,6 +17,18 @@ CLI::Validator whole_number(uint64_t least, uint64_t most) {
   return CLI::Validator(check, "");
 }
 
+void be_strict(CLI::App& app) {
+  const auto not_empty = [](const std::string& text) { return text.empty() ? "needs a value that is not empty" : ""; };
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() == 0) {
+      option->disable_flag_override();
+    } else if (!option->check_lname("text")) {
+      option->check(not_empty);
+    }
+  }
+  for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) be_strict(*part);
+}
+
 void add_session_flags(CLI::App& command, SessionFlags& flags, std::initializer_list<Flag> which) {
   const auto wants = [&](Flag flag) { return std::find(which.begin(), which.end(), flag) != which.end(); };
   if (wants(Flag::kRows)) {

@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/session.h"
 #include "cli/shapes.h"
+#include "error.h"
 #include "model/weight.h"
 
 namespace heed::tools {
@@ -235,6 +236,7 @@ void print_tensors(const Model& model) {
 }
 
 void inspect(const InspectFlags& flags) {
+  if (!flags.svg.empty() && same_file(flags.svg, flags.path)) throw UsageError("--svg " + flags.svg + ": is the model; name another file");
   const Model model(flags.path);
   const Facts facts = gather(model, flags);
   if (!flags.svg.empty()) {

@@ -1,12 +1,16 @@
 // The heed program. Exit 0: done; 1: the data or the machine is at fault; 2: wrong usage.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
 #include "heed_host.h"
 #include "cli/print.h"
 #include "error.h"
@@ -35,6 +39,24 @@ std::vector<std::string> reversed_arguments(int count, char** arguments) {
   return list;
 }
 
+// What is wrong, in the words of heed where CLI11 does not name the culprit: arguments that nobody takes.
+std::string reason(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& reversed) {
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  const bool extra = code == CLI::ExitCodes::ExtrasError || code == CLI::ExitCodes::RequiredError;
+  std::vector<std::string> left = app.remaining(true);
+  if (!extra || left.empty()) return error.what();
+  std::string list;
+  for (auto at = reversed.rbegin(); at != reversed.rend(); ++at) {
+    const auto found = std::find_if(left.begin(), left.end(), [&](const std::string& one) { return one == *at; });
+    if (found == left.end()) continue;
+    if (at->size() > 1 && at->front() == '-') return "unknown option " + *at;
+    if (app.get_subcommands().empty()) return "unknown command '" + *at + "'";
+    list += (list.empty() ? "'" : ", '") + *at + "'";
+    left.erase(found);
+  }
+  return "arguments that are too many: " + list;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("heed runs attention models on small machines.\n", "heed");
   app.require_subcommand(1);
@@ -48,13 +70,20 @@ int run(int argc, char** argv) {
   heed::tools::add_verify(app);
   heed::tools::add_tokenize(app);
   heed::tools::add_isa(app);
+  heed::tools::be_strict(app);
+  const std::vector<std::string> reversed = reversed_arguments(argc, argv);
   try {
-    app.parse(reversed_arguments(argc, argv));
+    app.parse(std::vector<std::string>(reversed));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      app.exit(error, text, text);
+      heed::tools::print(text.str());
+      return 0;
+    }
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const std::string command = chosen.empty() ? "heed" : "heed " + chosen[0]->get_name();
-    return fail(kUsageExit, std::string(error.what()) + "; see `" + command + " --help`");
+    return fail(kUsageExit, reason(app, error, reversed) + "; see `" + command + " --help`");
   }
   return 0;
 }
@@ -62,6 +91,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is then an error like any other
   heed_host_prepare();
   try {
     return run(argc, argv);

@@ -97,6 +97,14 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string shortened(std::string_view text, size_t most) {
+  constexpr std::string_view kDots = "...";
+  if (text.size() <= most) return printable(text);
+  size_t end = most - kDots.size();
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return printable(text.substr(0, end)) + std::string(kDots);
+}
+
 std::string Table::text() const {
   std::vector<size_t> widths;
   for (const auto& row : rows_) {

@@ -56,7 +56,7 @@ struct Work {
 
 Work gather(const Model& model, const RunFlags& flags) {
   Work work;
-  if (flags.tokens) work.sequences.push_back(sequence_of_ids(model, parse_tokens(*flags.tokens)));
+  if (flags.tokens) work.sequences.push_back(sequence_of_ids(model, parse_tokens(*flags.tokens), "--tokens"));
   if (!flags.inputs.empty()) work.sequences.push_back(sequence_of_files(model, flags.inputs));
   if (flags.text) {
     work.texts = {*flags.text};
@@ -91,12 +91,19 @@ std::vector<uint64_t> shape_of(const OutputData& output) { return {output.rows()
 // names together at the end.
 class OutputFiles {
  public:
-  OutputFiles(const Model& model, const std::vector<std::string>& assignments) {
-    std::set<std::string> names, paths;
-    for (const std::string& assignment : assignments) {
+  OutputFiles(const Model& model, const RunFlags& flags) {
+    std::set<std::string> names;
+    std::vector<std::string> paths;  // that are taken
+    for (const std::string& assignment : flags.inputs) paths.push_back(split_assignment("--input", assignment).second);
+    paths.push_back(flags.path);
+    if (!flags.texts.empty()) paths.push_back(flags.texts);
+    for (const std::string& assignment : flags.outputs) {
       const auto [name, path] = split_assignment("--output", assignment);
       if (!names.insert(name).second) throw UsageError("--output " + name + " is given twice");
-      if (!paths.insert(path).second) throw UsageError("--output writes " + path + " twice");
+      for (const std::string& taken : paths) {
+        if (same_file(path, taken)) throw UsageError("--output " + assignment + ": writes the same file twice, or one that is read: " + taken);
+      }
+      paths.push_back(path);
       files_.push_back({index_of(model, name), std::make_unique<AtomicFile>(path)});
     }
   }
@@ -152,8 +159,7 @@ void print_similarities(const OutputData& output, const std::vector<std::string>
   for (size_t i = 0; i < texts.size(); ++i) head.push_back(std::to_string(i + 1));
   Table table(head);
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = texts[i].size() > 60 ? texts[i].substr(0, 57) + "..." : texts[i];
-    std::vector<std::string> row = {std::to_string(i + 1) + "  " + printable(text)};
+    std::vector<std::string> row = {std::to_string(i + 1) + "  " + shortened(texts[i], 60)};
     for (size_t j = 0; j < texts.size(); ++j) row.push_back(fixed(cosine(output.of(i), output.of(j)), 3));
     table.add(row);
   }
@@ -161,9 +167,10 @@ void print_similarities(const OutputData& output, const std::vector<std::string>
 }
 
 void run(const RunFlags& flags) {
+  if (flags.prompt && !flags.text && flags.texts.empty()) throw UsageError("--prompt-name goes with --text or --texts; ids and .npy files have no prompt");
   const Model model(flags.path);
   const Work work = gather(model, flags);
-  OutputFiles files(model, flags.outputs);
+  OutputFiles files(model, flags);
   const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
   Session session(model, make_limits(model, flags.session, schedule.extent), flags.session);
   const std::vector<OutputData> outputs = run_all(session, model, work.sequences, schedule);

@@ -48,10 +48,25 @@ std::vector<heed_token> tokenize(const Model& model, std::string_view text) {
   }
 }
 
-Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids) {
+namespace {
+
+void check_ids(const Model& model, uint32_t input, const std::vector<int32_t>& ids, const std::string& where) {
+  const uint32_t bound = id_bound(model, input);
+  for (size_t i = 0; bound && i < ids.size(); ++i) {
+    if (ids[i] >= 0 && static_cast<uint32_t>(ids[i]) < bound) continue;
+    throw Error(where + ": element " + std::to_string(i) + " is the id " + std::to_string(ids[i]) + "; input \"" +
+                printable(model.graph().inputs()->Get(input)->name()->string_view()) + "\" of " + model.path() + " takes 0 to " + std::to_string(bound - 1));
+  }
+}
+
+}  // namespace
+
+Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids, const std::string& where) {
   if (ids.empty()) throw Error(model.path() + ": a text gives no tokens, so there is nothing to run on");
   Sequence sequence(model.graph().inputs()->size());
-  InputData& input = sequence[text_input(model)];
+  const uint32_t index = text_input(model);
+  check_ids(model, index, ids, where);
+  InputData& input = sequence[index];
   input.rows = static_cast<uint32_t>(ids.size());
   input.ids = std::move(ids);
   return sequence;
@@ -60,7 +75,7 @@ Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids) {
 Sequence sequence_of_text(const Model& model, std::string_view text) {
   std::vector<int32_t> ids;
   for (const heed_token& token : tokenize(model, text)) ids.push_back(static_cast<int32_t>(token.id));
-  return sequence_of_ids(model, std::move(ids));
+  return sequence_of_ids(model, std::move(ids), "a text");
 }
 
 std::string prompt_text(const Model& model, const std::optional<std::string>& name) {
@@ -101,9 +116,15 @@ Sequence sequence_of_files(const Model& model, const std::vector<std::string>& a
       throw Error(path + ": has " + (array.is_integer ? "integers" : "floats") + " of shape " + shape_text(array.shape) + ", input \"" +
                   printable(name) + "\" wants " + wanted);
     }
-    if (array.shape[0] == 0 || array.shape[0] > std::numeric_limits<uint32_t>::max()) {
-      throw Error(path + ": has " + std::to_string(array.shape[0]) + " rows; an input has at least one");
+    if (array.shape[0] == 0) {
+      throw Error(path + ": has no rows; an input has at least one");
     }
+    const uint32_t most = std::min(declared.max_rows() ? declared.max_rows() : UINT32_MAX, model.max_sequence_rows());
+    if (array.shape[0] > most) {
+      throw Error(path + ": has " + std::to_string(array.shape[0]) + " rows; input \"" + printable(name) + "\" of " + model.path() + " takes at most " +
+                  std::to_string(most));
+    }
+    if (ids) check_ids(model, index, array.integers, path);
     data.rows = static_cast<uint32_t>(array.shape[0]);
     data.ids = std::move(array.integers);
     data.values = std::move(array.floats);

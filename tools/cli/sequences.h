@@ -26,7 +26,8 @@ using Sequence = std::vector<InputData>;
 uint32_t text_input(const Model& model);
 // A text's tokens with the model's own tokenizer and truncation.
 std::vector<heed_token> tokenize(const Model& model, std::string_view text);
-Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids);
+// `where` says in messages where the ids are from.
+Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids, const std::string& where);
 Sequence sequence_of_text(const Model& model, std::string_view text);
 // What goes before each text: the prompt of that name, or the model's default one, or nothing.
 std::string prompt_text(const Model& model, const std::optional<std::string>& name);

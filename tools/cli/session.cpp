@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/print.h"
+#include "convert/reopen.h"
 #include "error.h"
 #include "heed_host.h"
 #include "model/open.h"
@@ -62,11 +63,11 @@ std::string place(const heed_diagnostic& diagnostic, const schema::Model* tables
   return text.empty() ? "" : text + ": ";
 }
 
-std::string numbers(const heed_diagnostic& diagnostic) {
+std::string numbers(heed_status status, const heed_diagnostic& diagnostic) {
   std::string text;
   if (diagnostic.what) text += std::string(" (") + diagnostic.what + ")";
-  if (diagnostic.found != -1) text += ", found " + std::to_string(diagnostic.found);
-  if (diagnostic.expected != -1) text += ", expected " + std::to_string(diagnostic.expected);
+  if (diagnostic.found != -1 || status == HEED_BAD_INPUT) text += ", found " + std::to_string(diagnostic.found);
+  if (diagnostic.expected != -1) text += ", " + wanted_text(status, diagnostic);
   if (diagnostic.bytes_needed != -1) text += ", " + std::to_string(diagnostic.bytes_needed) + " bytes are needed";
   return text;
 }
@@ -78,7 +79,7 @@ heed_diagnostic empty_diagnostic() { return {-1, -1, -1, -1, -1, -1, -1, -1, -1,
 void check(heed_status status, const heed_diagnostic& diagnostic, const std::string& path, const heed_model* model) {
   if (status == HEED_OK) return;
   const schema::Model* tables = model ? static_cast<const schema::Model*>(model->root) : nullptr;
-  throw Error(path + ": " + place(diagnostic, tables) + heed_status_text(status) + numbers(diagnostic));
+  throw Error(path + ": " + place(diagnostic, tables) + heed_status_text(status) + numbers(status, diagnostic));
 }
 
 std::string chosen_isa(const std::string& wanted) {
@@ -93,16 +94,16 @@ std::string chosen_isa(const std::string& wanted) {
   throw Error("instruction set '" + name + "' is not built in or does not run on this machine; there are " + choices);
 }
 
-Model::Model(const std::string& path, uint32_t open_flags) : path_(path), file_(path) {
+Model::Model(const std::string& path, uint32_t open_flags, const std::string& name) : path_(name.empty() ? path : name), file_(path) {
   const Clock::time_point start = Clock::now();
-  if (file_.size() == 0) throw Error(path + ": the file is empty");
+  if (file_.size() == 0) throw Error(path_ + ": the file is empty");
   heed_diagnostic diagnostic = empty_diagnostic();
   const heed_status status = heed_open(file_.data(), file_.size(), open_flags, &handle_, &diagnostic);
   open_seconds_ = seconds_since(start);
   if (status == HEED_OK) return;
   heed_model named{};
   named.root = verified_tables(file_);
-  check(status, diagnostic, path, &named);
+  check(status, diagnostic, path_, &named);
 }
 
 uint32_t Model::max_sequence_rows() const {
@@ -174,7 +175,9 @@ Session::~Session() = default;
 
 void Session::run(const heed_pass& pass) {
   heed_diagnostic diagnostic = empty_diagnostic();
-  check(heed_run(&session_, &pass, &diagnostic), diagnostic, model_.path(), &model_.handle());
+  const heed_status status = heed_run(&session_, &pass, &diagnostic);
+  diagnostic.byte_offset = -1;  // of an input in memory, not of the file
+  check(status, diagnostic, model_.path(), &model_.handle());
 }
 
 heed_output Session::output(uint32_t index) const {

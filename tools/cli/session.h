@@ -16,7 +16,8 @@ namespace heed::tools {
 // An opened model file. Throws Error when it is not one.
 class Model {
  public:
-  explicit Model(const std::string& path, uint32_t open_flags = 0);
+  // `name` is what messages call it, if not `path`.
+  explicit Model(const std::string& path, uint32_t open_flags = 0, const std::string& name = "");
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 

@@ -6,30 +6,31 @@
 
 #include "convert/json.h"
 #include "error.h"
+#include "files.h"
 
 namespace heed::tools {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool is_under(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
 [[noreturn]] void refuse_missing(const fs::path& folder, const std::string& stem) {
   const std::string file = stem + ".safetensors";
+  refuse_pickle(folder, file);
+  throw Error(folder.string() + ": has no " + file + "; a checkpoint folder needs one (or " + file + ".index.json)");
+}
+
+}  // namespace
+
+void refuse_pickle(const fs::path& folder, const std::string& wanted) {
   if (fs::exists(folder / "pytorch_model.bin") || fs::exists(folder / "pytorch_model.bin.index.json")) {
     throw Error(
-        folder.string() + ": has pytorch_model.bin but no " + file +
+        folder.string() + ": has pytorch_model.bin but no " + wanted +
         ". A .bin file is a Python pickle: reading one runs code that it brings, so heed does not. Convert it once, "
         "where you trust it, with three lines of Python:  from transformers import AutoModel;  model = "
         "AutoModel.from_pretrained(\"" +
         folder.string() + "\");  model.save_pretrained(\"" + folder.string() + "\", safe_serialization=True)");
   }
-  throw Error(folder.string() + ": has no " + file + "; a checkpoint folder needs one (or " + file + ".index.json)");
 }
-
-}  // namespace
 
 fs::path path_inside(const fs::path& folder, const std::string& name, const std::string& where) {
   const fs::path relative(name);
@@ -45,7 +46,7 @@ fs::path path_inside(const fs::path& folder, const std::string& name, const std:
   const fs::path target = fs::canonical(path);
   // <cache>/models--NAME/snapshots/REVISION/file -> ../../blobs/HASH
   const bool snapshot = home.parent_path().filename() == "snapshots";
-  if (!is_under(target, home) && !(snapshot && is_under(target, home.parent_path().parent_path() / "blobs"))) {
+  if (!is_inside(target, home) && !(snapshot && is_inside(target, home.parent_path().parent_path() / "blobs"))) {
     throw Error(where + ": " + shown(name) + " is a link out of the folder; put a copy of the file in its place");
   }
   return path;

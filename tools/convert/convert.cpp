@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "convert/calibrate.h"
+#include "convert/checkpoint.h"
 #include "convert/front_ends/front_end.h"
+#include "convert/json.h"
 #include "convert/quantize.h"
 #include "convert/reopen.h"
 #include "convert/write.h"
@@ -44,6 +46,7 @@ Spec read_source(const fs::path& source, ConvertReport& report) {
     }
     titles += (titles.empty() ? "" : "; ") + std::string(front_end.title);
   }
+  refuse_pickle(source, "config.json and model.safetensors");
   throw Error(source.string() + ": is nothing that heed can convert: " + titles);
 }
 
@@ -66,7 +69,7 @@ std::optional<Format> asked_format(const std::string& word) {
 // Matrices lie in panels, tables and vectors in rows. Norms are always f32; position and segment tables, which are
 // small and added to the tokens' rows, keep f16 where the rest is int8.
 void choose_formats(Spec& spec, std::optional<Format> asked) {
-  const std::vector<Role> roles = weight_roles(spec.model);
+  const std::vector<Role> roles = weight_roles(spec);
   std::vector<bool> tokens(roles.size());
   for (const auto& graph : spec.model.graphs) {
     for (const auto& node : graph->nodes) {
@@ -131,6 +134,22 @@ uint64_t padded_bytes(const PackedWeight& packed) {
          padded(packed.input_scale);
 }
 
+std::string decibels_text(double decibels) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", decibels);
+  return text;
+}
+
+std::string row_warning(const schema::WeightT& weight, const PackedWeight& packed) {
+  const WorstRow& worst = packed.worst_row;
+  char largest[32];
+  std::snprintf(largest, sizeof largest, "%g", static_cast<double>(worst.largest));
+  return "'" + weight.name + "' row " + std::to_string(worst.row) + " keeps only " + decibels_text(worst.sqnr_db) +
+         " dB of its other weights, because element " + shape_text({worst.row, worst.col}) + " is " + largest + " (" +
+         std::to_string(packed.ruined_rows) + " such row" + (packed.ruined_rows == 1 ? "" : "s") +
+         "); if that is no mistake, try --calibrate, or --weights f16";
+}
+
 void report_layers(const Spec& spec, const std::vector<PackedWeight>& packed, ConvertReport& report) {
   for (size_t i = 0; i < packed.size(); ++i) {
     const schema::WeightT& weight = *spec.model.weights[i];
@@ -138,10 +157,9 @@ void report_layers(const Spec& spec, const std::vector<PackedWeight>& packed, Co
                              padded_bytes(packed[i]), packed[i].sqnr_db});
     report.parameters += uint64_t{weight.rows} * weight.cols + packed[i].bias.size();
     const double worst = std::min(packed[i].sqnr_db, packed[i].column_sqnr_db);
+    if (packed[i].worst_row.sqnr_db < kRuinedRowDecibels) report.warnings.push_back(row_warning(weight, packed[i]));
     if (worst >= kFaultyDecibels) continue;
-    char decibels[32];
-    std::snprintf(decibels, sizeof decibels, "%.1f", worst);
-    report.warnings.push_back("'" + weight.name + "' keeps only " + decibels + " dB of " +
+    report.warnings.push_back("'" + weight.name + "' keeps only " + decibels_text(worst) + " dB of " +
                               (packed[i].sqnr_db < kFaultyDecibels
                                    ? "its weights"
                                    : "most inputs' weights, a few large inputs take the range") +
@@ -168,22 +186,54 @@ InputScales learn_input_scales(Spec& spec, const ConvertOptions& options, Conver
   if (options.calibrate.empty()) return {};
   AtomicFile draft(options.output);  // never named, and gone when this function ends
   write_model(spec.model, pack_all(spec, {}), draft);
-  reopen(draft, spec.model, report);
+  reopen(draft, spec, report);
   return calibrate(spec, draft.temporary_path(), options.calibrate, report);
+}
+
+// An output may replace a model file of the source's folder, but nothing that a conversion may read.
+void check_output(const char* flag, const fs::path& output, const ConvertOptions& options) {
+  if (!options.calibrate.empty() && same_file(output, options.calibrate)) {
+    throw UsageError(std::string(flag) + " " + output.string() + ": is the file of texts; name another output");
+  }
+  const fs::path folder = resolved(options.source);
+  // The name itself may lie in the folder, or what it is a link to.
+  const bool inside = is_inside(resolved(output), folder) || is_inside(resolved(fs::absolute(output).parent_path()), folder);
+  if (inside && fs::exists(output) && output.extension() != ".heed") {
+    throw UsageError(std::string(flag) + " " + output.string() +
+                     ": is a file of the source; name another output, or remove it first");
+  }
+}
+
+void check_outputs(const ConvertOptions& options) {
+  check_output("-o", options.output, options);
+  if (options.report.empty()) return;
+  if (same_file(options.report, options.output)) {
+    throw UsageError("-o " + options.output.string() + " and --report " + options.report.string() +
+                     " name the same file");
+  }
+  check_output("--report", options.report, options);
+}
+
+// The command line addresses inputs and outputs as NAME=FILE, the C API by strings that end at a zero byte.
+template <class Ports>
+void check_names(const Spec& spec, const char* what, const Ports& ports) {
+  for (const auto& port : ports) {
+    if (!port->name.empty() && port->name.find_first_of(std::string("=\0", 2)) == std::string::npos) continue;
+    throw Error(spec.origin + ": the " + what + " name " + shown(port->name) +
+                " cannot be addressed; a name is not empty and has no '=' and no zero byte");
+  }
 }
 
 }  // namespace
 
-ConvertReport convert(const ConvertOptions& options) {
-  if (!options.report.empty() && fs::weakly_canonical(options.report) == fs::weakly_canonical(options.output)) {
-    throw UsageError("-o and --report name the same file, " + options.output.string());
-  }
+ConvertReport convert_into(const ConvertOptions& options, AtomicFile& file) {
   ConvertReport report;
   const std::optional<Format> asked = asked_format(options.weights);
-  AtomicFile file(options.output);  // first, so that an output that cannot be written is known at once
-  std::optional<AtomicFile> report_file;
-  if (!options.report.empty()) report_file.emplace(options.report);
   Spec spec = read_source(options.source, report);
+  for (const auto& graph : spec.model.graphs) {
+    check_names(spec, "input", graph->inputs);
+    check_names(spec, "output", graph->outputs);
+  }
   apply_limits(spec.model, options);
   choose_formats(spec, asked);
   report.family = spec.model.metadata->family;
@@ -196,10 +246,20 @@ ConvertReport convert(const ConvertOptions& options) {
   report_layers(spec, packed, report);
   fill_metadata(spec.model, report);
   write_model(spec.model, packed, file);
-  reopen(file, spec.model, report);
+  reopen(file, spec, report);
+  return report;
+}
+
+ConvertReport convert(const ConvertOptions& options) {
+  check_outputs(options);
+  AtomicFile file(options.output);  // first, so that an output that cannot be written is known at once
+  std::optional<AtomicFile> report_file;
+  if (!options.report.empty()) report_file.emplace(options.report);
+  const ConvertReport report = convert_into(options, file);
   if (report_file) {
     const std::string text = report_json(report) + "\n";
     report_file->write(text.data(), text.size());
+    report_file->flush();
   }
   file.commit();
   if (report_file) report_file->commit();

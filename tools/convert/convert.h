@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "files.h"
+
 namespace heed::tools {
 
 struct ConvertOptions {
@@ -49,6 +51,8 @@ struct ConvertReport {
 // last byte and planned; on any failure there is no file, or the old one. Throws Error, or UsageError for options
 // that contradict each other.
 ConvertReport convert(const ConvertOptions& options);
+// The same into `file`, which may then be read from its temporary path; it is the caller's to commit.
+ConvertReport convert_into(const ConvertOptions& options, AtomicFile& file);
 
 std::string report_text(const ConvertReport& report);  // for people
 std::string report_json(const ConvertReport& report);

@@ -129,7 +129,7 @@ void attend(const NodeT& node, const Head& head, const Values& q, const Values& 
 }  // namespace
 
 Evaluator::Evaluator(const Spec& spec) : spec_(spec) {
-  const std::vector<Role> roles = weight_roles(spec.model);
+  const std::vector<Role> roles = weight_roles(spec);
   for (size_t i = 0; i < spec.weights.size(); ++i) {
     Weight weight{spec.model.weights[i]->rows, spec.model.weights[i]->cols, to_f32(spec.weights[i].values), {}};
     if (spec.weights[i].bias) weight.bias = to_f32(*spec.weights[i].bias);

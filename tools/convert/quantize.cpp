@@ -73,6 +73,30 @@ float row_scale(const float* row, uint64_t cols) {
   return std::max(largest / 127.0f, kLeastScale);
 }
 
+float q8_value(float value, float scale) { return std::clamp(std::nearbyint(value / scale), -127.0f, 127.0f); }
+
+// Rows too short for "the others" to mean much are left alone.
+void note_row(const float* row, uint64_t r, uint64_t cols, PackedWeight& packed) {
+  constexpr uint64_t kLeastCols = 8;
+  if (cols < kLeastCols) return;
+  uint64_t top = 0;
+  double signal = 0;
+  double noise = 0;
+  for (uint64_t c = 0; c < cols; ++c) {
+    if (std::fabs(row[c]) > std::fabs(row[top])) top = c;
+  }
+  for (uint64_t c = 0; c < cols; ++c) {
+    if (c == top) continue;
+    const double error = static_cast<double>(row[c]) - q8_value(row[c], packed.scales[r]) * packed.scales[r];
+    signal += static_cast<double>(row[c]) * row[c];
+    noise += error * error;
+  }
+  if (signal == 0) return;
+  const double found = decibels(signal, noise);
+  if (found < kRuinedRowDecibels) ++packed.ruined_rows;
+  if (found < packed.worst_row.sqnr_db) packed.worst_row = {r, top, row[top], found};
+}
+
 void pack_q8c(const Matrix& matrix, Layout layout, ErrorSums& errors, PackedWeight& packed) {
   const bool panels = layout == Layout::panel16;
   packed.data.assign(panels ? matrix_i8_bytes(matrix.rows, matrix.cols) : matrix.rows * matrix.cols, 0);
@@ -83,12 +107,13 @@ void pack_q8c(const Matrix& matrix, Layout layout, ErrorSums& errors, PackedWeig
     const float scale = row_scale(row, matrix.cols);
     packed.scales[r] = scale;
     for (uint64_t c = 0; c < matrix.cols; ++c) {
-      const float step = std::clamp(std::nearbyint(row[c] / scale), -127.0f, 127.0f);
+      const float step = q8_value(row[c], scale);
       const int8_t stored = static_cast<int8_t>(step);
       packed.data[panels ? panel_i8_index(r, c, matrix.cols) : r * matrix.cols + c] = static_cast<uint8_t>(stored);
       if (panels) packed.sums[r] += stored;
       errors.add(c, row[c], step * scale);
     }
+    note_row(row, r, matrix.cols, packed);
   }
 }
 

@@ -17,12 +17,12 @@ std::string decibels_text(double sqnr_db) {
 
 std::string bytes_text(uint64_t bytes) {
   char text[48];
-  if (bytes < 1000) {
+  if (bytes < 1024) {
     std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
-  } else if (bytes < 1'000'000) {
-    std::snprintf(text, sizeof text, "%.1f kB", static_cast<double>(bytes) / 1e3);
+  } else if (bytes < 1024 * 1024) {
+    std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
   } else {
-    std::snprintf(text, sizeof text, "%.2f MB", static_cast<double>(bytes) / 1e6);
+    std::snprintf(text, sizeof text, "%.2f MiB", static_cast<double>(bytes) / (1024 * 1024));
   }
   return text;
 }
@@ -43,8 +43,8 @@ std::string report_text(const ConvertReport& report) {
   text += "family:  " + report.family + ", from " + report.source_kind + "\n";
   text += "file:    " + bytes_text(report.file_bytes) + " (weights " + bytes_text(report.weight_bytes) + ", tables " +
           bytes_text(report.table_bytes) + "), " + std::to_string(report.parameters) + " parameters\n";
-  text +=
-      "arena:   " + std::to_string(report.arena_bytes) + " bytes for " + std::to_string(report.arena_rows) + " rows\n";
+  text += "arena:   " + std::to_string(report.arena_bytes) + " bytes (" + bytes_text(report.arena_bytes) + ") for " +
+          std::to_string(report.arena_rows) + " rows\n";
   if (report.calibration_texts) text += "calibrated on " + std::to_string(report.calibration_texts) + " texts\n";
   for (const std::string& note : report.notes) text += "note:    " + note + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";

@@ -42,18 +42,20 @@ std::vector<Use> weight_uses(const NodeT& node) {
 
 }  // namespace
 
-std::vector<Role> weight_roles(const schema::ModelT& model) {
+std::vector<Role> weight_roles(const Spec& spec) {
+  const schema::ModelT& model = spec.model;
+  const std::string where = spec.origin + ": ";
   std::vector<Role> roles(model.weights.size(), Role::kUnused);
   for (const auto& graph : model.graphs) {
     for (const auto& node : graph->nodes) {
       for (const auto& [id, role] : weight_uses(*node)) {
         if (id == -1) continue;
         if (id < 0 || static_cast<size_t>(id) >= roles.size()) {
-          throw Error("graph '" + graph->name + "', node '" + node->name + "': weight id " + std::to_string(id) +
+          throw Error(where + "graph '" + graph->name + "', node '" + node->name + "': weight id " + std::to_string(id) +
                       " is not one of the " + std::to_string(roles.size()) + " weights");
         }
         if (roles[id] != Role::kUnused && roles[id] != role) {
-          throw Error("weight '" + model.weights[id]->name +
+          throw Error(where + "weight '" + model.weights[id]->name +
                       "' is used in two ways (as a matrix, table or vector); give each use a weight of its own");
         }
         roles[id] = role;
@@ -61,7 +63,8 @@ std::vector<Role> weight_roles(const schema::ModelT& model) {
     }
   }
   for (size_t i = 0; i < roles.size(); ++i) {
-    if (roles[i] == Role::kUnused) throw Error("weight '" + model.weights[i]->name + "' is used by no node; remove it");
+    if (roles[i] != Role::kUnused) continue;
+    throw Error(where + "weight '" + model.weights[i]->name + "' is used by no node; remove it");
   }
   return roles;
 }

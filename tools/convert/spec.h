@@ -20,6 +20,7 @@ struct SpecWeight {
 };
 
 struct Spec {
+  std::string origin;               // the file that says what the graph is, for messages
   schema::ModelT model;             // graphs, states, tokenizer, metadata; weights with names, rows and cols
   std::vector<SpecWeight> weights;  // one for each of model.weights
   std::vector<std::string> notes;   // what was left out or assumed, for the report
@@ -31,7 +32,7 @@ enum class Role : uint8_t { kUnused, kMatrix, kTable, kVector };
 
 // The role of each weight, by the nodes that name it. Throws Error for an id out of range, a weight with two
 // roles and one that no node names.
-std::vector<Role> weight_roles(const schema::ModelT& model);
+std::vector<Role> weight_roles(const Spec& spec);
 
 // Ids of weights that multiply the same input, in one node: {query, key, value}, {gate, up}, {down}, ...
 std::vector<std::vector<int32_t>> weights_by_input(const schema::NodeT& node);

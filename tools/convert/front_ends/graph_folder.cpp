@@ -30,7 +30,7 @@ void fill_size(const char* what, uint64_t found, uint32_t& size, const SourceTen
   size = static_cast<uint32_t>(found);
 }
 
-SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoint) {
+SpecWeight read_weight(schema::WeightT& weight, Role role, const std::string& where, Checkpoint& checkpoint) {
   SpecWeight source;
   source.values = checkpoint.take(weight.name);
   const std::vector<uint64_t>& shape = source.values.shape;
@@ -43,7 +43,7 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, Checkpoint& checkpoin
   fill_size("cols", shape.back(), weight.cols, source.values);
   weight.has_bias = !weight.bias_name.empty();
   if (weight.has_bias && role == Role::kTable) {
-    throw Error("weight '" + weight.name + "' is a table and cannot have a bias");
+    throw Error(where + ": weight '" + weight.name + "' is a table and cannot have a bias");
   }
   if (weight.has_bias) {
     source.bias = checkpoint.take(weight.bias_name, {shape[0]}, "the weight '" + weight.name + "' it belongs to");
@@ -61,15 +61,16 @@ Spec read_graph_folder(const fs::path& source) {
   const Json json = parse_json(file.text(), path.string());
   const std::vector<unsigned char> bytes = parse_graph_json(std::string(file.text()), path.string());
   Spec spec;
+  spec.origin = path.string();
   schema::GetModel(bytes.data())->UnPackTo(&spec.model);
   if (!spec.model.metadata) spec.model.metadata = std::make_unique<schema::MetadataT>();
   if (spec.model.metadata->family.empty()) spec.model.metadata->family = "graph";
 
   Checkpoint checkpoint = Checkpoint::open(source, "weights");
   for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
-  const std::vector<Role> roles = weight_roles(spec.model);
+  const std::vector<Role> roles = weight_roles(spec);
   for (size_t i = 0; i < roles.size(); ++i) {
-    spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], checkpoint));
+    spec.weights.push_back(read_weight(*spec.model.weights[i], roles[i], spec.origin, checkpoint));
   }
   for (const std::string& name : checkpoint.left_over()) {
     throw Error(checkpoint.where() + ": tensor '" + name +

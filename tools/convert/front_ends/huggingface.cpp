@@ -97,6 +97,7 @@ void ignore_common(Config& config) {
 }
 
 std::string licence_in(const fs::path& readme) {
+  if (!fs::is_regular_file(readme)) return "";
   std::ifstream file(readme);
   std::string line;
   if (!std::getline(file, line) || line.rfind("---", 0) != 0) return "";
@@ -160,6 +161,7 @@ Spec read_huggingface(const fs::path& source) {
   ignore_common(config);
 
   Spec spec;
+  spec.origin = config.where();
   Checkpoint checkpoint = Checkpoint::open(folder);
   for (const auto& file : checkpoint.files()) spec.keep_alive.push_back(file);
   GraphBuilder graph(spec, "main");
