@@ -11,6 +11,7 @@
 #include "error.h"
 #include "heed_host.h"
 #include "model/open.h"
+#include "session/plan.h"
 
 namespace heed::tools {
 namespace {
@@ -106,11 +107,7 @@ Model::Model(const std::string& path, uint32_t open_flags, const std::string& na
   check(status, diagnostic, path_, &named);
 }
 
-uint32_t Model::max_sequence_rows() const {
-  heed_limits limits;
-  heed_default_limits(&handle_, &limits);
-  return limits.max_sequence_rows;
-}
+uint32_t Model::max_sequence_rows() const { return model_sequence_rows(handle_); }
 
 heed_limits make_limits(const Model& model, const SessionFlags& flags, const Extent& extent) {
   heed_limits limits;
@@ -127,7 +124,9 @@ heed_limits make_limits(const Model& model, const SessionFlags& flags, const Ext
 
 heed_limits make_limits(const Model& model, const SessionFlags& flags) {
   const uint32_t most = model.max_sequence_rows();
-  const uint32_t rows = flags.rows ? flags.rows : most;
+  heed_limits defaults;  // hold what texts are cut to, which may be less
+  heed_default_limits(&model.handle(), &defaults);
+  const uint32_t rows = flags.rows ? flags.rows : defaults.max_rows;
   if (rows > most) {
     throw Error(model.path() + ": --rows " + std::to_string(rows) + " is more than one sequence of this model may have: " + std::to_string(most));
   }
