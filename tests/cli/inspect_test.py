@@ -249,7 +249,7 @@ class Compare(ProgramTest):
         self.bad(1, "compare", self.model("linear"), self.model("norm_layer"))
         self.bad(1, "compare", self.model("linear"), self.model("linear"), "--texts", str(self.folder / "t.txt"))
 
-    def test_inputs_of_another_width_or_type_are_refused_with_both(self):
+    def test_cli_11_inputs_of_another_width_or_type_are_refused_with_both(self):
         wide = self.folder / "wide"
         shutil.copytree(self.source("linear"), wide)
         rows, cols = 24, 8192
@@ -341,7 +341,7 @@ class Convert(ProgramTest):
             self.assertTrue(done.stderr.startswith("heed: error: ") and "m.heed" in done.stderr, done.stderr)
             self.assertEqual(self.left(pathlib.Path(folder)), [])
 
-    def test_outputs_never_replace_the_source_or_each_other(self):
+    def test_cli_13_outputs_never_replace_the_source_or_each_other(self):
         source = pathlib.Path(self.changed("bert", lambda folder: None))
         before = {path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}
         here = self.folder / "here"
@@ -359,7 +359,7 @@ class Convert(ProgramTest):
         for _ in range(2):  # a model of its own may be there
             self.good("convert", str(source), "-o", str(source / "m.heed"))
 
-    def test_a_signal_leaves_nothing(self):
+    def test_cli_14_a_signal_leaves_nothing(self):
         source = pathlib.Path(self.changed("linear", lambda folder: None))
         graph = json.loads((source / "graph.json").read_text())
         graph["graphs"][0]["inputs"][0]["features"] = 4096

@@ -142,7 +142,7 @@ class Run(ProgramTest):
             with self.subTest(arguments=arguments):
                 self.bad(2, *arguments)
 
-    def test_an_empty_value_or_a_value_of_a_flag_is_wrong_usage(self):
+    def test_cli_12_an_empty_value_or_a_value_of_a_flag_is_wrong_usage(self):
         bert = self.model("bert")
         for arguments in (
             ["run", bert, "--texts", ""], ["run", bert, "--texts="], ["run", bert, "--text", "a", "--isa="], ["run", bert, "--text", "a", "--prompt-name", ""],

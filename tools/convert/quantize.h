@@ -9,8 +9,8 @@
 
 namespace heed::tools {
 
-// A row whose numbers, but for its largest, come back worse than this has lost them to that one.
-constexpr double kRuinedRowDecibels = 10;
+// A row whose numbers, but for its largest, come back worse than this, half of their energy, has lost them to that one.
+constexpr double kRuinedRowDecibels = 3;
 
 // The row that comes back worst, leaving out its largest number, which alone would hide the loss of all others.
 struct WorstRow {
