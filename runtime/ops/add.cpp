@@ -3,17 +3,8 @@
 #include "ops/rows.h"
 
 namespace heed {
-namespace {
 
-void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
-  const RowRange range = tile_of_rows(step, index);
-  for (uint32_t r = range.begin; r < range.begin + range.count; ++r) {
-    step.kernels.add({step.in[0].row(r), step.in[1].row(r), step.in[0].features, step.out[0].row(r)});
-  }
-}
-
-}  // namespace
-
-const Op kAddOp = {schema::OpKind::Add, "Add", 0, true, check_two_alike, nullptr, nullptr, 1, tiles_of_rows, tile, nullptr};
+const Op kAddOp = {schema::OpKind::Add, "Add", 0, true, check_two_alike,
+                   nullptr, nullptr, 1, tiles_of_rows, tile_two_alike<&Kernels::add>, nullptr};
 
 }  // namespace heed

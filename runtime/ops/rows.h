@@ -68,4 +68,22 @@ inline heed_status check_two_alike(const PlanStep& step, Shape* out) {
   return expect_features(step, "features of the two inputs", b.features, a.features);
 }
 
+// `tile` of an op that is one kernel over the rows of its one input.
+template <void (*Kernels::*kernel)(const Rows&)>
+void tile_each_row(const Step& step, uint32_t, uint32_t index, uint8_t*) {
+  const RowRange range = tile_of_rows(step, index);
+  const Tensor& in = step.in[0];
+  const Tensor& out = step.out[0];
+  (step.kernels.*kernel)({in.row(range.begin), in.stride, range.count, in.features, out.row(range.begin), out.stride});
+}
+
+// `tile` of an op that is one kernel over the elements of its two inputs.
+template <void (*Kernels::*kernel)(const Combine&)>
+void tile_two_alike(const Step& step, uint32_t, uint32_t index, uint8_t*) {
+  const RowRange range = tile_of_rows(step, index);
+  for (uint32_t r = range.begin; r < range.begin + range.count; ++r) {
+    (step.kernels.*kernel)({step.in[0].row(r), step.in[1].row(r), step.in[0].features, step.out[0].row(r)});
+  }
+}
+
 }  // namespace heed

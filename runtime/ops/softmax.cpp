@@ -3,19 +3,8 @@
 #include "ops/rows.h"
 
 namespace heed {
-namespace {
 
-void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
-  const RowRange range = tile_of_rows(step, index);
-  const Tensor& in = step.in[0];
-  const Tensor& out = step.out[0];
-  step.kernels.softmax_rows(
-      {in.row(range.begin), in.stride, range.count, in.features, out.row(range.begin), out.stride});
-}
-
-}  // namespace
-
-const Op kSoftmaxOp = {schema::OpKind::Softmax, "Softmax", 0, true, check_same_shape, nullptr, nullptr, 1,
-                     tiles_of_rows, tile, nullptr};
+const Op kSoftmaxOp = {schema::OpKind::Softmax, "Softmax", 0, true, check_same_shape,
+                       nullptr, nullptr, 1, tiles_of_rows, tile_each_row<&Kernels::softmax_rows>, nullptr};
 
 }  // namespace heed
