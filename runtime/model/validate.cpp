@@ -164,7 +164,8 @@ heed_status check_attributes(const schema::Node& node, heed_diagnostic* diagnost
     bool good;
   } enums[] = {{"norm_kind", known(node.norm_kind())},         {"activation", known(node.activation())},
                {"pool", known(node.pool())},                   {"score", known(node.score())},
-               {"position_kind", known(node.position_kind())}, {"weighting", known(node.weighting())}};
+               {"position_kind", known(node.position_kind())}, {"weighting", known(node.weighting())},
+               {"cell", known(node.cell())},                   {"direction", known(node.direction())}};
   for (const auto& item : enums) {
     if (!item.good) return refuse(diagnostic, HEED_UNSUPPORTED, item.name);
   }
@@ -179,7 +180,8 @@ heed_status check_weight_ids(const schema::Node& node, uint32_t weights, heed_di
                          node.up(),          node.gate(),      node.down(),        node.token(),    node.position(),
                          node.segment(),     node.norm_in(),   node.norm_branch(), node.norm_out(), node.norm_query(),
                          node.norm_key(),    node.key_bias(),  node.value_bias(),  node.sink(),
-                         node.position_weight(), node.score_weight()};
+                         node.position_weight(), node.score_weight(), node.recurrent(), node.backward_weight(),
+                         node.backward_recurrent()};
   for (int32_t id : ids) {
     if (id < -1 || id >= static_cast<int64_t>(weights)) {
       return refuse(diagnostic, HEED_BAD_GRAPH, "weight id out of range", id, weights);

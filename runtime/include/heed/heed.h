@@ -112,10 +112,11 @@ typedef enum heed_precision {
 typedef struct heed_limits {
   uint32_t size;              /* sizeof(heed_limits) */
   uint32_t max_rows;          /* rows of all sequences of a pass together; 1 .. 2^24 */
-  uint32_t max_sequences;     /* 1 .. max_rows */
+  uint32_t max_sequences;     /* sequences of a pass, hypotheses counted; 1 .. max_rows */
   uint32_t max_sequence_rows; /* rows of one sequence; at most the model's own bound */
-  uint32_t max_context;       /* positions a KV state holds; 0: the model has none */
-  uint32_t beams;             /* 1 .. */
+  uint32_t max_context;       /* rows that a state which is appended to holds for a sequence; 0 if the model has none */
+  uint32_t beams;             /* hypotheses of one source: a state written once for each source has room for
+                               * max_sequences / beams sources; 1 if the model has no states */
   uint32_t workers;           /* tasks that may run at the same time; 1 .. 256 */
   uint32_t tile_rows;         /* rows worked on together: 8 where RAM counts, 32 (the default) elsewhere; a multiple of 8 */
   uint32_t precision;         /* a heed_precision */
@@ -132,6 +133,7 @@ typedef struct heed_memory {
   uint64_t workspace_bytes;
   uint64_t scratch_bytes;     /* of one worker */
   uint64_t live_peak_bytes;   /* the least any plan could use: what is live at the worst moment */
+  uint64_t state_bytes;       /* part of persistent_bytes: what the session keeps between runs */
 } heed_memory;
 
 /* Limits for one sequence, as long as the file says that its texts get (else as its inputs take), one worker, tiles of
@@ -209,10 +211,12 @@ typedef struct heed_pass {
   const heed_input* inputs;
   heed_tap tap;          /* NULL: off, at no cost */
   void* tap_context;
+  uint32_t beams;        /* hypotheses of one source, 0 counts as 1: sequence s uses slot s of states of its own and
+                          * slot s / beams of states written once for each source */
 } heed_pass;
 
-/* Runs a graph. Fails only for what the pass can cause: HEED_INVALID_ARGUMENT, HEED_TOO_LONG, HEED_BAD_INPUT; then
- * no output is valid and the session stays usable. Sets the floating-point control register to IEEE defaults and
+/* Runs a graph. Fails only for what the pass can cause: HEED_INVALID_ARGUMENT, HEED_TOO_LONG (a state that would
+ * overflow, too), HEED_BAD_INPUT; then no output is valid, no state has changed and the session stays usable. Sets the floating-point control register to IEEE defaults and
  * restores it. Not-a-number or infinite inputs give not-a-number in the rows they touch, never a crash. */
 heed_status heed_run(heed_session* session, const heed_pass* pass, heed_diagnostic* diagnostic);
 
@@ -228,6 +232,17 @@ typedef struct heed_output {
 
 /* By place; HEED_INVALID_ARGUMENT past the last output or before the first run. */
 heed_status heed_get_output(const heed_session* session, uint32_t index, heed_output* output);
+
+/* ---- States (what a session keeps between runs: keys and values, recurrent rows) ----------------------------- */
+
+/* Empties all states, as after heed_plan: no keys, recurrent rows of zeros. HEED_INVALID_ARGUMENT. */
+heed_status heed_reset(heed_session* session);
+
+/* Makes sequence i's own states (those appended to, and recurrent rows) a copy of what sequence parents[i] has, for i in
+ * [0, count), all at once: beam search, and one encoded source for all its hypotheses. Only a parent named more than once
+ * is copied. Sequences from `count` on become empty. States written once for each source stay.
+ * parents: [count], each below limits.max_sequences; count at most limits.max_sequences. HEED_INVALID_ARGUMENT. */
+heed_status heed_reorder(heed_session* session, const uint32_t* parents, uint32_t count);
 
 /* ---- Instruction sets -------------------------------------------------------------------------------------- */
 

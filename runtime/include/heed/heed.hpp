@@ -113,6 +113,10 @@ class Session {
     pass.size = sizeof pass;
     return heed_run(&session_, &pass, diagnostic);
   }
+  /// Empties all states; see heed_reset.
+  Status reset() { return heed_reset(&session_); }
+  /// Gives each of the first `count` sequences the states of another; see heed_reorder.
+  Status reorder(const uint32_t* parents, uint32_t count) { return heed_reorder(&session_, parents, count); }
   Output output(uint32_t index) const {
     heed_output output;
     if (heed_get_output(&session_, index, &output) != HEED_OK) return {};
