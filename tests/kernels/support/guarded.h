@@ -19,7 +19,8 @@ class Guarded {
     const size_t bytes = (count * sizeof(T) + page - 1) / page * page;
     size_ = bytes + 2 * page;
     base_ = static_cast<uint8_t*>(mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (base_ == MAP_FAILED || mprotect(base_ + page, bytes, PROT_READ | PROT_WRITE) != 0) {
+    // An emulator may refuse to protect no bytes at all.
+    if (base_ == MAP_FAILED || (bytes != 0 && mprotect(base_ + page, bytes, PROT_READ | PROT_WRITE) != 0)) {
       throw std::runtime_error("no memory for a guarded block");
     }
     data_ = reinterpret_cast<T*>(base_ + page + bytes - count * sizeof(T));
