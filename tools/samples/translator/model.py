@@ -14,7 +14,10 @@ NOWHERE = -1e9
 
 
 class Scores(nn.Module):
-    """Attention of queries [B, T, decoder] to keys [B, S, encoder]: weights [B, T, S] and what they gather [B, T, encoder]."""
+    """Attention of one query a sentence [B, decoder] to keys [B, S, encoder]: weights [B, S] and what they gather [B, encoder].
+
+    Products are written as multiply and sum: at these sizes a batched matrix product spends its time on calls.
+    """
 
     def __init__(self, kind: str, encoder: int, decoder: int, width: int):
         super().__init__()
@@ -32,16 +35,16 @@ class Scores(nn.Module):
             return keys, keys
         return self.key(keys), self.value(keys) if self.kind == "qkv" else keys
 
-    def forward(self, queries, prepared, mask):
+    def forward(self, query, prepared, mask):
         keys, values = prepared
         if self.kind == "additive":
-            scores = self.score(torch.tanh(self.query(queries).unsqueeze(2) + keys.unsqueeze(1))).squeeze(-1)
+            scores = self.score(torch.tanh(self.query(query).unsqueeze(1) + keys)).squeeze(-1)
         elif self.kind == "qkv":
-            scores = self.query(queries) @ keys.transpose(1, 2) / math.sqrt(keys.shape[-1])
+            scores = (self.query(query).unsqueeze(1) * keys).sum(-1) / math.sqrt(keys.shape[-1])
         else:
-            scores = queries @ keys.transpose(1, 2)
-        weights = scores.masked_fill(~mask.unsqueeze(1), NOWHERE).softmax(-1)
-        return weights, weights @ values
+            scores = (query.unsqueeze(1) * keys).sum(-1)
+        weights = scores.masked_fill(~mask, NOWHERE).softmax(-1)
+        return weights, (weights.unsqueeze(-1) * values).sum(1)
 
 
 class Recurrent(nn.Module):
@@ -83,17 +86,21 @@ class Recurrent(nn.Module):
 
     def step(self, state, token_rows):
         """One output: token_rows [B, embedding] in; combined rows [B, hidden] and weights [B, S] out."""
-        hidden = state["hidden"]
         if self.kind == "additive":
-            weights, context = self.attention(hidden.unsqueeze(1), state["prepared"], state["mask"])
-            _, last = self.decoder(torch.cat([token_rows, context[:, 0]], -1).unsqueeze(1), hidden.unsqueeze(0).contiguous())
-            combined = torch.tanh(self.combine(torch.cat([last[0], context[:, 0], token_rows], -1)))
+            weights, context = self.attention(state["hidden"], state["prepared"], state["mask"])
+            hidden = self.cell(torch.cat([token_rows, context], -1), state["hidden"])
+            combined = torch.tanh(self.combine(torch.cat([hidden, context, token_rows], -1)))
         else:
-            _, last = self.decoder(torch.cat([token_rows, state["fed"]], -1).unsqueeze(1), hidden.unsqueeze(0).contiguous())
-            weights, context = self.attention(last[0].unsqueeze(1), state["prepared"], state["mask"])
-            combined = torch.tanh(self.combine(torch.cat([last[0], context[:, 0]], -1)))
-        state["hidden"], state["fed"] = last[0], combined
-        return combined, weights[:, 0]
+            hidden = self.cell(torch.cat([token_rows, state["fed"]], -1), state["hidden"])
+            weights, context = self.attention(hidden, state["prepared"], state["mask"])
+            combined = torch.tanh(self.combine(torch.cat([hidden, context], -1)))
+        state["hidden"], state["fed"] = hidden, combined
+        return combined, weights
+
+    def cell(self, rows, hidden):
+        """One step of the decoder's GRU."""
+        gru = self.decoder
+        return torch.gru_cell(rows, hidden, gru.weight_ih_l0, gru.weight_hh_l0, gru.bias_ih_l0, gru.bias_hh_l0)
 
     def logits(self, rows):
         return self.narrow(self.dropout(rows)) @ self.target_embedding.weight.t() + self.output_bias
