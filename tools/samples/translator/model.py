@@ -66,13 +66,12 @@ class Recurrent(nn.Module):
         self.combine = nn.Linear(combined, hidden)
         self.narrow = nn.Linear(hidden, embedding)  # the output weights are the target embedding's
         self.output_bias = nn.Parameter(torch.zeros(config["target_words"]))
-        self.dropout = nn.Dropout(config.get("dropout", 0.0))
         for table in (self.source_embedding, self.target_embedding):
             nn.init.normal_(table.weight, std=embedding ** -0.5)
 
     def encode(self, source, lengths):
         """rows [B, S, encoder], mask [B, S], first decoder state [B, hidden] from the two last states."""
-        rows = self.dropout(self.source_embedding(source))
+        rows = self.source_embedding(source)
         packed = nn.utils.rnn.pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False)
         packed, last = self.encoder(packed)
         rows, _ = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True, total_length=source.shape[1])
@@ -84,38 +83,53 @@ class Recurrent(nn.Module):
         fed = torch.zeros(source.shape[0], hidden.shape[-1])
         return {"prepared": prepared, "mask": mask, "hidden": hidden, "fed": fed}
 
-    def step(self, state, token_rows):
-        """One output: token_rows [B, embedding] in; combined rows [B, hidden] and weights [B, S] out."""
+    def from_tokens(self, rows):
+        """What the token rows [..., embedding] add to the gates of the decoder's GRU: of all steps at once, which is faster."""
+        gru = self.decoder
+        return nn.functional.linear(rows, gru.weight_ih_l0[:, :rows.shape[-1]], gru.bias_ih_l0)
+
+    def cell(self, from_token, fed, hidden):
+        """One step of the decoder's GRU on [token row, fed]."""
+        gru = self.decoder
+        inputs = torch.addmm(from_token, fed, gru.weight_ih_l0[:, -fed.shape[-1]:].t())
+        before = nn.functional.linear(hidden, gru.weight_hh_l0, gru.bias_hh_l0)
+        width = 2 * hidden.shape[-1]
+        reset, update = torch.sigmoid(inputs[:, :width] + before[:, :width]).chunk(2, -1)
+        fresh = torch.tanh(inputs[:, width:] + reset * before[:, width:])
+        return fresh + update * (hidden - fresh)
+
+    def step(self, state, from_token):
+        """One output: its hidden row [B, hidden], the context [B, encoder] and the weights [B, S]."""
         if self.kind == "additive":
             weights, context = self.attention(state["hidden"], state["prepared"], state["mask"])
-            hidden = self.cell(torch.cat([token_rows, context], -1), state["hidden"])
-            combined = torch.tanh(self.combine(torch.cat([hidden, context, token_rows], -1)))
+            hidden = self.cell(from_token, context, state["hidden"])
         else:
-            hidden = self.cell(torch.cat([token_rows, state["fed"]], -1), state["hidden"])
+            hidden = self.cell(from_token, state["fed"], state["hidden"])
             weights, context = self.attention(hidden, state["prepared"], state["mask"])
-            combined = torch.tanh(self.combine(torch.cat([hidden, context], -1)))
-        state["hidden"], state["fed"] = hidden, combined
-        return combined, weights
+            state["fed"] = torch.tanh(self.combine(torch.cat([hidden, context], -1)))
+        state["hidden"] = hidden
+        return (hidden if self.kind == "additive" else state["fed"]), context, weights
 
-    def cell(self, rows, hidden):
-        """One step of the decoder's GRU."""
-        gru = self.decoder
-        return torch.gru_cell(rows, hidden, gru.weight_ih_l0, gru.weight_hh_l0, gru.bias_ih_l0, gru.bias_hh_l0)
+    def combined(self, rows, contexts, tokens):
+        return torch.tanh(self.combine(torch.cat([rows, contexts, tokens], -1))) if self.kind == "additive" else rows
 
     def logits(self, rows):
-        return self.narrow(self.dropout(rows)) @ self.target_embedding.weight.t() + self.output_bias
+        return self.narrow(rows) @ self.target_embedding.weight.t() + self.output_bias
 
     def forward(self, source, lengths, target):
         """target [B, T] begins with START: logits [B, T, words] and weights [B, T, S]."""
         state = self.start(source, lengths)
-        tokens = self.dropout(self.target_embedding(target))
-        rows, weights = zip(*(self.step(state, tokens[:, place]) for place in range(target.shape[1])))
-        return self.logits(torch.stack(rows, 1)), torch.stack(weights, 1)
+        tokens = self.target_embedding(target)
+        inputs = self.from_tokens(tokens)
+        rows, contexts, weights = zip(*(self.step(state, row) for row in inputs.unbind(1)))
+        rows = self.combined(torch.stack(rows, 1), torch.stack(contexts, 1) if self.kind == "additive" else None, tokens)
+        return self.logits(rows), torch.stack(weights, 1)
 
     def next(self, state, token):
         """Greedy decoding: token [B] in, logits [B, words] and weights [B, S] out."""
-        combined, weights = self.step(state, self.target_embedding(token))
-        return self.logits(combined), weights
+        tokens = self.target_embedding(token)
+        rows, context, weights = self.step(state, self.from_tokens(tokens))
+        return self.logits(self.combined(rows, context, tokens)), weights
 
 
 def positions(count: int, width: int):
@@ -149,45 +163,43 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Pre-norm: x + attention(norm(x)), in the decoder x + cross(norm(x)), x + feed_forward(norm(x))."""
 
-    def __init__(self, width: int, heads: int, inner: int, cross: bool, dropout: float):
+    def __init__(self, width: int, heads: int, inner: int, cross: bool):
         super().__init__()
         self.self_attention_norm, self.self_attention = nn.LayerNorm(width), Attention(width, heads)
         if cross:
             self.cross_attention_norm, self.cross_attention = nn.LayerNorm(width), Attention(width, heads)
         self.feed_forward_norm = nn.LayerNorm(width)
         self.feed_forward_in, self.feed_forward_out = nn.Linear(width, inner), nn.Linear(inner, width)
-        self.dropout = nn.Dropout(dropout)
 
     def forward(self, rows, mask, memory=None, memory_mask=None):
         normed = self.self_attention_norm(rows)
-        rows = rows + self.dropout(self.self_attention(normed, normed, mask)[0])
+        rows = rows + self.self_attention(normed, normed, mask)[0]
         weights = None
         if memory is not None:
             gathered, weights = self.cross_attention(self.cross_attention_norm(rows), memory, memory_mask)
-            rows = rows + self.dropout(gathered)
+            rows = rows + gathered
         inner = torch.relu(self.feed_forward_in(self.feed_forward_norm(rows)))
-        return rows + self.dropout(self.feed_forward_out(inner)), weights
+        return rows + self.feed_forward_out(inner), weights
 
 
 class Transformer(nn.Module):
     def __init__(self, config: dict):
         super().__init__()
-        width, heads, inner, dropout = config["width"], config["heads"], config["inner"], config.get("dropout", 0.0)
+        width, heads, inner = config["width"], config["heads"], config["inner"]
         self.scale = math.sqrt(width)
         self.source_embedding = nn.Embedding(config["source_words"], width)
         self.target_embedding = nn.Embedding(config["target_words"], width)
         for table in (self.source_embedding, self.target_embedding):
             nn.init.normal_(table.weight, std=width ** -0.5)
-        self.encoder = nn.ModuleList(Layer(width, heads, inner, False, dropout) for _ in range(config["layers"]))
+        self.encoder = nn.ModuleList(Layer(width, heads, inner, False) for _ in range(config["layers"]))
         self.encoder_norm = nn.LayerNorm(width)
-        self.decoder = nn.ModuleList(Layer(width, heads, inner, True, dropout) for _ in range(config["layers"]))
+        self.decoder = nn.ModuleList(Layer(width, heads, inner, True) for _ in range(config["layers"]))
         self.decoder_norm = nn.LayerNorm(width)
         self.output_bias = nn.Parameter(torch.zeros(config["target_words"]))  # the output weights are the target embedding's
-        self.dropout = nn.Dropout(dropout)
         self.register_buffer("table", positions(config["longest"], width), persistent=False)
 
     def embed(self, table, tokens):
-        return self.dropout(table(tokens) * self.scale + self.table[:tokens.shape[1]])
+        return table(tokens) * self.scale + self.table[:tokens.shape[1]]
 
     def start(self, source, lengths):
         mask = (torch.arange(source.shape[1]).unsqueeze(0) < lengths.unsqueeze(1))[:, None, None]
@@ -213,16 +225,18 @@ class Transformer(nn.Module):
         return logits[:, -1], weights[:, :, -1].mean(1)
 
 
-RECURRENT = {"embedding": 64, "encoder_hidden": 80, "hidden": 160, "attention_width": 96, "dropout": 0.1}
+RECURRENT = {"embedding": 64, "encoder_hidden": 80, "hidden": 160, "attention_width": 96}
 CONFIGS = {
     "dot": {**RECURRENT, "attention": "dot"},
     "qkv": {**RECURRENT, "attention": "qkv"},
     "additive": {**RECURRENT, "attention": "additive"},
-    "transformer": {"attention": "transformer", "width": 96, "heads": 4, "inner": 256, "layers": 2, "longest": 64, "dropout": 0.1}}
+    "transformer": {"attention": "transformer", "width": 96, "heads": 4, "inner": 256, "layers": 2, "longest": 64}}
 
 
 def build(config: dict) -> nn.Module:
-    return Transformer(config) if config["attention"] == "transformer" else Recurrent(config)
+    model = Transformer(config) if config["attention"] == "transformer" else Recurrent(config)
+    model.config = config
+    return model
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Trains one translator: /usr/bin/python3 train.py dot|qkv|additive|transformer OUTPUT.pt [--minutes N]
+"""Trains one translator: /usr/bin/python3 train.py dot|qkv|additive|transformer OUTPUT.pt [--steps N] [--resume EARLIER.pt]
 
 Needs Debian's python3-torch, python3-numpy and libopenblas0-pthread (with the reference BLAS it takes five times as long). One thread.
 The additive model's loss has a mild term that asks its attention to look at the word that the grammar says: LINK_WEIGHT times the mean of
@@ -18,7 +18,7 @@ import data
 from evaluate import measure
 from model import CONFIGS, START, STOP, build
 
-BATCH, RATE, WARM_UP, SMOOTHING, LINK_WEIGHT = 96, 3e-3, 300, 0.05, 0.2
+BATCH, RATE, WARM_UP, LINK_WEIGHT = 96, 3e-3, 300, 0.2
 UNKNOWN_SHARE = 0.2  # of the sentences with a man's name
 NO_TARGET = -100
 
@@ -61,56 +61,68 @@ def link_loss(weights, links):
     return -(chosen + 1e-6).log()[known].mean()
 
 
-def rate(progress: float, step: int, top: float) -> float:
-    return top * min(1.0, step / WARM_UP) * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(progress, 1.0))))
+def rate(step: int, steps: int, top: float, warm_up: int) -> float:
+    return top * min(1.0, step / warm_up) * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / steps)))
 
 
-def train(name: str, output: str, minutes: float, top_rate: float):
+def save(model, words, output: str):
+    torch.save({"config": model.config, "source": words[0], "target": words[1], "weights": model.state_dict()}, output)
+
+
+def start_model(name: str, examples, resume: str):
+    if resume:
+        saved = torch.load(resume)
+        model, words = build({**saved["config"], **CONFIGS[name]}), (saved["source"], saved["target"])
+        model.load_state_dict(saved["weights"])
+        return model, words
+    words = data.vocabularies(examples)
+    return build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])}), words
+
+
+def train(arguments):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     examples = data.training()
-    source_words, target_words = data.vocabularies(examples)
-    config = {**CONFIGS[name], "source_words": len(source_words), "target_words": len(target_words)}
-    model = build(config)
-    batches = Batches(examples, source_words, target_words, random.Random(2))
-    optimizer = torch.optim.Adam(model.parameters(), lr=top_rate, betas=(0.9, 0.98))
-    loss_of = nn.CrossEntropyLoss(ignore_index=NO_TARGET, label_smoothing=SMOOTHING)
-    print(f"{name}: {sum(p.numel() for p in model.parameters())} parameters, {len(examples)} pairs", flush=True)
-    begun, step, epoch, total, shown = time.process_time(), 0, 0, 0.0, 0
-    while (progress := (time.process_time() - begun) / (60 * minutes)) < 1:
-        epoch += 1
+    model, words = start_model(arguments.name, examples, arguments.resume)
+    batches = Batches(examples, *words, random.Random(3 if arguments.resume else 2))
+    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.rate, betas=(0.9, 0.98))
+    loss_of = nn.CrossEntropyLoss(ignore_index=NO_TARGET)
+    print(f"{arguments.name}: {sum(p.numel() for p in model.parameters())} parameters, {len(examples)} pairs", flush=True)
+    step, total = 0, 0.0
+    while step < arguments.steps:
         for source, lengths, inputs, outputs, links in batches.epoch():
-            progress, step = (time.process_time() - begun) / (60 * minutes), step + 1
+            step += 1
             for group in optimizer.param_groups:
-                group["lr"] = rate(progress, step, top_rate)
+                group["lr"] = rate(step, arguments.steps, arguments.rate, WARM_UP // 5 if arguments.resume else WARM_UP)
             model.train()
             logits, weights = model(source, lengths, inputs)
             loss = loss_of(logits.flatten(0, 1), outputs.flatten())
-            if name == "additive":
+            total += loss.item()
+            if arguments.name == "additive":
                 loss = loss + LINK_WEIGHT * link_loss(weights, links)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-            total, shown = total + loss.item(), shown + 1
-            if step % 200 == 0:
-                print(f"epoch {epoch} step {step} minute {progress * minutes:.1f} loss {total / shown:.3f}", flush=True)
-                total, shown = 0.0, 0
-            if progress >= 1:
+            if step % 100 == 0:
+                print(f"step {step} minute {time.process_time() / 60:.1f} loss {total / 100:.3f}", flush=True)
+                total = 0.0
+            if step % 500 == 0 or step == arguments.steps:
+                save(model, words, arguments.output)
+            if step % 1000 == 0 or step == arguments.steps:
+                print(f"step {step}: tuning {measure(model, data.held_out('tuning'), *words)}", flush=True)
+            if step == arguments.steps:
                 break
-        torch.save({"config": config, "source": source_words, "target": target_words, "weights": model.state_dict()}, output)
-        if epoch % 2 == 0 or progress >= 1:
-            print(f"epoch {epoch}: tuning {measure(model, data.held_out('tuning'), source_words, target_words)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=sorted(CONFIGS))
     parser.add_argument("output")
-    parser.add_argument("--minutes", type=float, default=20, help="of processor time")
+    parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--rate", type=float, default=RATE)
-    arguments = parser.parse_args()
-    train(arguments.name, arguments.output, arguments.minutes, arguments.rate)
+    parser.add_argument("--resume", default="")
+    train(parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""Writes a trained translator as a graph folder: export.py MODEL.pt FOLDER
+
+weights.safetensors (float16), config.json, source.txt and target.txt (a piece a line, its id is its line), graph.json.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import json
+import pathlib
+import struct
+
+import torch
+
+import graphs
+from model import positions
+
+
+def tensors(saved: dict) -> dict:
+    """Names as in model.py; a vector that scores is [width]; the table of positions is stored, so that no reader has to make it."""
+    weights = {name: tensor for name, tensor in saved["weights"].items()}
+    if "attention.score.weight" in weights:
+        weights["attention.score.weight"] = weights["attention.score.weight"].flatten()
+    if saved["config"]["attention"] == "transformer":
+        weights["positions"] = positions(saved["config"]["longest"], saved["config"]["width"])
+    return weights
+
+
+def write_safetensors(path: pathlib.Path, weights: dict):
+    header, data = {}, b""
+    for name, tensor in sorted(weights.items()):
+        encoded = tensor.detach().to(torch.float16).contiguous().numpy().astype("<f2").tobytes()
+        header[name] = {"dtype": "F16", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(encoded)]}
+        data += encoded
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def export(saved: dict, folder: pathlib.Path):
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {key: value for key, value in saved["config"].items() if key != "dropout"}
+    write_safetensors(folder / "weights.safetensors", tensors(saved))
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "graph.json").write_text(json.dumps(graphs.build(folder.name, config), indent=1) + "\n")
+    for name in ("source", "target"):
+        (folder / f"{name}.txt").write_text("".join(word + "\n" for word in saved[name]), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("folder", type=pathlib.Path)
+    arguments = parser.parse_args()
+    export(torch.load(arguments.model), arguments.folder)
+
+
+if __name__ == "__main__":
+    main()
