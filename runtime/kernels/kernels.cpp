@@ -63,6 +63,42 @@ constexpr Kernels make_ref() {
   return table;
 }
 
+[[maybe_unused]] constexpr Kernels make_neon() {
+  Kernels table = make_ref();
+  table.isa = "neon";
+  table.tile_rows = 32;
+  table.tile_panels = 2;
+#define HEED_KERNEL(name, Arguments) table.name = neon::name;
+#include "kernels/kernel_list.inc"
+#undef HEED_KERNEL
+  return table;
+}
+
+[[maybe_unused]] constexpr Kernels make_dotprod() {
+  Kernels table = make_neon();
+  table.isa = "dotprod";
+  table.multiply_i8 = dotprod::multiply_i8;
+  return table;
+}
+
+[[maybe_unused]] constexpr Kernels make_i8mm() {
+  Kernels table = make_neon();
+  table.isa = "i8mm";
+  table.multiply_i8 = i8mm::multiply_i8;
+  return table;
+}
+
+[[maybe_unused]] constexpr Kernels make_armv7() {
+  Kernels table = make_ref();
+  table.isa = "armv7";
+  table.tile_rows = 32;
+  table.tile_panels = 2;
+#define HEED_KERNEL(name, Arguments) table.name = armv7::name;
+#include "kernels/kernel_list.inc"
+#undef HEED_KERNEL
+  return table;
+}
+
 struct Built {
   Kernels table;
   bool (*runs)(const CpuRegisters& registers);

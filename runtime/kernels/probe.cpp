@@ -1,9 +1,11 @@
-// The processor probe: CPUID and XGETBV, and what they mean.
+// The processor probe: CPUID and XGETBV, or what Linux tells of an ARM processor, and what they mean.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/probe.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#include <sys/auxv.h>
 #endif
 
 namespace heed {
@@ -29,6 +31,12 @@ constexpr uint64_t kSavesYmm = bit(1) | bit(2);
 constexpr uint64_t kSavesZmm = kSavesYmm | bit(5) | bit(6) | bit(7);
 constexpr uint64_t kTileConfig = bit(17);
 constexpr uint64_t kTileData = bit(18);
+
+// aarch64 hwcap and hwcap2; 32-bit ARM's hwcap.
+constexpr uint64_t kAsimd = bit(1);
+constexpr uint64_t kDotProduct = bit(20);
+constexpr uint64_t kI8mm = bit(13);
+constexpr uint64_t kNeon = bit(12);
 
 // Without OSXSAVE the operating system saves none of them, and XGETBV is an illegal instruction.
 bool saves(const CpuRegisters& registers, uint64_t what) {
@@ -77,6 +85,26 @@ CpuRegisters read_cpu_registers() {
   return registers;
 }
 
+#elif defined(__aarch64__)
+
+CpuRegisters read_cpu_registers() {
+  CpuRegisters registers;
+#if defined(__linux__)
+  registers.hwcap = getauxval(AT_HWCAP);
+  registers.hwcap2 = getauxval(AT_HWCAP2);
+#endif
+  registers.hwcap |= kAsimd;
+  return registers;
+}
+
+#elif defined(__linux__) && defined(__arm__)
+
+CpuRegisters read_cpu_registers() {
+  CpuRegisters registers;
+  registers.hwcap_arm32 = getauxval(AT_HWCAP);
+  return registers;
+}
+
 #else
 
 CpuRegisters read_cpu_registers() { return {}; }
@@ -102,5 +130,13 @@ bool runs_amx(const CpuRegisters& registers) {
   return runs_avx512vnni(registers) && saves(registers, kTileConfig | kTileData) && has(registers.leaf7_edx, kAmx) &&
          has(registers.permitted, kTileData);
 }
+
+bool runs_neon(const CpuRegisters& registers) { return has(registers.hwcap, kAsimd); }
+
+bool runs_dotprod(const CpuRegisters& registers) { return has(registers.hwcap, kAsimd | kDotProduct); }
+
+bool runs_i8mm(const CpuRegisters& registers) { return runs_dotprod(registers) && has(registers.hwcap2, kI8mm); }
+
+bool runs_armv7(const CpuRegisters& registers) { return has(registers.hwcap_arm32, kNeon); }
 
 }  // namespace heed

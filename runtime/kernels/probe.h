@@ -18,6 +18,12 @@ struct CpuRegisters {
   // Linux on x86: the large registers that this process has been allowed to use, in XCR0's bits. A process asks once
   // (arch_prctl ARCH_REQ_XCOMP_PERM; platforms/host does); without it AMX's tiles are an illegal instruction.
   uint64_t permitted = 0;
+  // aarch64: AT_HWCAP and AT_HWCAP2 as Linux gives them. NEON is part of the architecture and counts as given, whatever
+  // a kernel reports or fails to.
+  uint64_t hwcap = 0;
+  uint64_t hwcap2 = 0;
+  // 32-bit ARM: AT_HWCAP, whose bits mean other things.
+  uint64_t hwcap_arm32 = 0;
 };
 
 // Asks the processor that this thread runs on. Keeps nothing, so any thread may call it at any time.

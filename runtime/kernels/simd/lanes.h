@@ -1,7 +1,7 @@
 // The vocabulary that every float kernel is written in, and what is built from it for all instruction sets alike.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A class L (ScalarLanes, Avx2Lanes, Avx512Lanes) gives a vector of L::kLanes floats and everything done with it:
+// A class L (ScalarLanes, Avx2Lanes, NeonLanes, ...) gives a vector of L::kLanes floats and everything done with it:
 //
 //   F, I, M            floats, int32s, and a truth value for each lane
 //   + - * on F and I; < > <= == on F, false where one side is a NaN
@@ -9,9 +9,13 @@
 //   set(x)             x in every lane
 //   load(p), store(p, v); load_part(p, n), store_part(p, v, n): the first n lanes, missing ones are 0
 //   lanes_between(lo, hi): lanes i with lo <= i < hi
-//   select(m, a, b); min(a, b) = a < b ? a : b; max(a, b) = a > b ? a : b (so b where one of them is a NaN)
+//   select(m, a, b)
+//   max(a, b): the greater; b where a is a NaN; b never is one
+//   at_least(x, low), at_most(x, high): bounds that are numbers; x where x is a NaN
 //   least_magnitude(x, limit) = min(|x|, limit), any of its two values for a NaN
-//   storable(x): what may be stored: +0 for magnitudes below 2^-51, 0x7fc00000 for a NaN
+//   storable(x): what may be stored: +0 for magnitudes below 2^-51, 0x7fc00000 for a NaN that arithmetic made
+//   one_nan(x): x, as if arithmetic had made it: for what is stored as it was loaded
+//   Of two zeros max, at_least and at_most may give either.
 //   divide, sqrt       the IEEE ones
 //   bits, from_bits    reinterpreted; shift_left<n>, shift_right<n> (arithmetic), bit_and, bit_or on I
 //   to_float(I); nearest(F): to nearest even for magnitudes below 2^22, else any integer

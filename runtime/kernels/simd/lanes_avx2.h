@@ -25,14 +25,16 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
     return M(_mm256_castsi256_ps(_mm256_andnot_si256(below, _mm256_cmpgt_epi32(_mm256_set1_epi32(hi), lane))));
   }
 
-  static F min(F a, F b) { return F(_mm256_min_ps(a, b)); }
   static F max(F a, F b) { return F(_mm256_max_ps(a, b)); }
-  static F least_magnitude(F x, float limit) { return min(set(limit), abs(x)); }
+  static F at_least(F x, float low) { return F(_mm256_max_ps(_mm256_set1_ps(low), x)); }
+  static F at_most(F x, float high) { return F(_mm256_min_ps(_mm256_set1_ps(high), x)); }
+  static F least_magnitude(F x, float limit) { return at_most(abs(x), limit); }
   static F storable(F x) {
     const __m256 normal = _mm256_and_ps(x, _mm256_cmp_ps(abs(x), _mm256_set1_ps(kLeastStored), _CMP_GE_OQ));
     const __m256 nan = _mm256_and_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), from_bits(set(kNanBits)));
     return F(_mm256_or_ps(normal, nan));
   }
+  static F one_nan(F x) { return x; }
   static F divide(F a, F b) { return F(_mm256_div_ps(a, b)); }
   static F sqrt(F x) { return F(_mm256_sqrt_ps(x)); }
   static I nearest(F x) { return I(_mm256_cvtps_epi32(x)); }

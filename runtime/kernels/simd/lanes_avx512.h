@@ -22,8 +22,9 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
     return M(_mm512_mask_cmplt_epi32_mask(from, lane, _mm512_set1_epi32(hi)));
   }
 
-  static F min(F a, F b) { return F(_mm512_min_ps(a, b)); }
   static F max(F a, F b) { return F(_mm512_max_ps(a, b)); }
+  static F at_least(F x, float low) { return F(_mm512_max_ps(_mm512_set1_ps(low), x)); }
+  static F at_most(F x, float high) { return F(_mm512_min_ps(_mm512_set1_ps(high), x)); }
   static F least_magnitude(F x, float limit) {
     return F(_mm512_range_ps(x, _mm512_set1_ps(limit), 0b1010));  // the lesser magnitude, made positive
   }
@@ -34,6 +35,7 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
     const __m512i classes = _mm512_set1_epi32(0x11111100);
     return F(_mm512_maskz_fixupimm_ps(normal, from_bits(set(kNanBits)), x, classes, 0));
   }
+  static F one_nan(F x) { return x; }
   static F divide(F a, F b) { return F(_mm512_div_ps(a, b)); }
   static F sqrt(F x) { return F(_mm512_sqrt_ps(x)); }
   static I nearest(F x) { return I(_mm512_cvtps_epi32(x)); }

@@ -30,11 +30,13 @@ struct ScalarLanes {
   static M lanes_between(int32_t lo, int32_t hi) { return lo <= 0 && hi > 0; }
 
   static F select(M m, F a, F b) { return m ? a : b; }
-  static F min(F a, F b) { return a < b ? a : b; }
   static F max(F a, F b) { return a > b ? a : b; }
+  static F at_least(F x, float low) { return low > x ? low : x; }
+  static F at_most(F x, float high) { return high < x ? high : x; }
   static F abs(F x) { return from_bits(bits(x) & 0x7fffffff); }
-  static F least_magnitude(F x, float limit) { return min(limit, abs(x)); }
+  static F least_magnitude(F x, float limit) { return at_most(abs(x), limit); }
   static F storable(F x) { return x != x ? One<ScalarLanes>::nan() : abs(x) < kLeastStored ? 0.0f : x; }
+  static F one_nan(F x) { return x; }
   static F divide(F a, F b) { return a / b; }
   static F sqrt(F x) { return std::sqrt(x); }
 

@@ -26,7 +26,7 @@ template <class L>
 [[gnu::always_inline]] inline typename L::F exp2(typename L::F x) {
   // The sum's last bits are round(x) + 126: the exponent of 2^(round(x) - 1), 0 if that would not be normal.
   const auto magic = L::set(0x1.8p23f + 126.0f);
-  x = L::max(L::set(-126.0f), x);
+  x = L::at_least(x, -126.0f);
   const auto sum = x + magic;
   const auto twice = polynomial<L>(x - (sum - magic), 0x1p+1f, 0x1.62e42ap+0f, 0x1.ebf9bcp-2f, 0x1.c6b752p-4f,
                                    0x1.3cea88p-6f, 0x1.5bba14p-9f);
@@ -54,7 +54,7 @@ template <class L>
   const auto root = polynomial<L>(a, 0x1.ae89eap-1f, -0x1.5782fcp-3f, -0x1.9b533ap-5f, 0x1.324898p-8f, 0x1.ee30cep-9f,
                                   -0x1.4ad5ecp-16f, -0x1.47fafap-12f, 0x1.f21bbap-15f, -0x1.d1b2a4p-19f);
   const auto square = root * root;
-  return L::max(L::set(0.0f), x) - a * (square * square);
+  return L::at_least(x, 0.0f) - a * (square * square);
 }
 
 // 1 / (1 + e^-x). Absolute error 2e-7.
@@ -68,16 +68,16 @@ template <class L>
 // x / (1 + e^-x). Error 2e-7 of max(1, |x|). Far below 0 the limit, 0.
 template <class L>
 [[gnu::always_inline]] inline typename L::F silu(typename L::F x) {
-  return L::max(L::set(-126.0f), x) * sigmoid<L>(x);
+  return L::at_least(x, -126.0f) * sigmoid<L>(x);
 }
 
 // x * sigmoid(2 * sqrt(2/pi) * (x + 0.044715 x^3)), GELU's formula with tanh. Error 3e-7 of max(1, |x|).
 template <class L>
 [[gnu::always_inline]] inline typename L::F gelu_tanh(typename L::F x) {
   // Where |x| > 16 the sigmoid is 0 or 1; the cube of larger ones could overflow.
-  const auto near = L::max(L::set(-16.0f), L::min(L::set(16.0f), x));
+  const auto near = L::at_least(L::at_most(x, 16.0f), -16.0f);
   const auto inner = near * (L::set(0x1.988454p+0f) + L::set(0x1.2444f2p-4f) * (near * near));
-  return L::max(L::set(-16.0f), x) * sigmoid<L>(inner);
+  return L::at_least(x, -16.0f) * sigmoid<L>(inner);
 }
 
 // Relative error 3e-7.
@@ -91,12 +91,13 @@ template <class L>
   const auto power = exp2<L>(a * L::set(-2.0f * kLog2E));
   const auto large = L::divide(one - power, one + power);
   const auto sign = L::bit_and(L::bits(x), L::set(static_cast<int32_t>(0x80000000u)));
-  return L::select(a < L::set(0.55f), small, L::from_bits(L::bit_or(L::bits(large), sign)));
+  // A NaN is to come from arithmetic, not with its sign put on.
+  return L::select(L::set(0.55f) <= a, L::from_bits(L::bit_or(L::bits(large), sign)), small);
 }
 
 template <class L, ActivationFunction function>
 [[gnu::always_inline]] inline typename L::F activation(typename L::F x) {
-  if constexpr (function == ActivationFunction::kRelu) return L::max(L::set(0.0f), x);
+  if constexpr (function == ActivationFunction::kRelu) return L::at_least(x, 0.0f);
   if constexpr (function == ActivationFunction::kGelu) return gelu<L>(x);
   if constexpr (function == ActivationFunction::kGeluTanh) return gelu_tanh<L>(x);
   if constexpr (function == ActivationFunction::kSilu) return silu<L>(x);

@@ -115,7 +115,7 @@ struct SymmetricScales {
         count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
           const auto top = L::load(greatest + i);
           const auto finite = top < L::set(One<L>::infinity());
-          const auto step = L::max(L::set(kLeastScale), top * L::set(1.0f / 127.0f));
+          const auto step = L::at_least(top * L::set(1.0f / 127.0f), kLeastScale);
           lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
           L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
         });

@@ -15,7 +15,7 @@ void activate(const Activate& args) {
     float* out = args.out + first;
     const uint64_t count = args.count - first < kActivationBlock ? args.count - first : kActivationBlock;
     each_vector<L>(
-        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { L::store(block + i, lanes.load(in + i)); });
+        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { L::store(block + i, L::one_nan(lanes.load(in + i))); });
     if (activate_block) activate_block(block, static_cast<uint32_t>(round_up(count, L::kLanes)));
     each_vector<L>(
         count, [&](auto lanes, uint64_t i)
@@ -91,7 +91,7 @@ void pool_rows(const PoolRows& args) {
           const auto greatest = L::select(y == y, L::select(x <= y, y, x), y);
           y = mean ? y + x : greatest;
         }
-        lanes.store(out + c, mean ? L::divide(y, count) : y);
+        lanes.store(out + c, mean ? L::divide(y, count) : L::one_nan(y));
       });
 }
 

@@ -13,7 +13,8 @@ namespace heed::simd {
 
 constexpr uint32_t kMaxTileRows = 16;
 
-// What belongs to the keys of a tile, the same for all its rows. Arrays are whole: short ones are copied.
+// What belongs to the keys of a tile, the same for all its rows. Arrays are whole: short ones are copied, with keys that
+// get a logit of -inf and so the weight 0.
 template <class L, bool kInt8>
 struct TileKeys {
   uint32_t keys;  // up to whole panels
@@ -26,9 +27,9 @@ struct TileKeys {
   [[gnu::always_inline]] explicit TileKeys(const ScoreTile& tile)
       : keys(static_cast<uint32_t>(round_up(tile.keys, kPanelRows))) {
     if constexpr (kInt8) {
-      scale = whole(tile.key_scale, tile.keys, copies[0]);
-      value_log2 = whole(tile.value_log2, tile.keys, copies[1]);
-      value_inverse = whole(tile.value_inverse, tile.keys, copies[2]);
+      scale = whole(tile.key_scale, tile.keys, copies[0], 0.0f);
+      value_log2 = whole(tile.value_log2, tile.keys, copies[1], -One<L>::infinity());
+      value_inverse = whole(tile.value_inverse, tile.keys, copies[2], 0.0f);
       each_vector<L>(
           tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
             L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
@@ -37,9 +38,9 @@ struct TileKeys {
   }
 
  private:
-  [[gnu::always_inline]] const float* whole(const float* from, uint32_t count, float* copy) const {
+  [[gnu::always_inline]] const float* whole(const float* from, uint32_t count, float* copy, float missing) const {
     if (count == keys) return from;
-    for (uint32_t j = count; j < keys; ++j) copy[j] = 0.0f;
+    for (uint32_t j = count; j < keys; ++j) copy[j] = missing;
     std::memcpy(copy, from, count * sizeof(float));
     return copy;
   }
@@ -89,7 +90,7 @@ struct TileRow {
 // What logits are measured against: the greatest, or where that is -inf a number, so that -inf stays -inf.
 template <class L>
 [[gnu::always_inline]] inline typename L::F finite_base(float top) {
-  return L::max(L::set(-FLT_MAX), L::set(top));
+  return L::at_least(L::set(top), -FLT_MAX);
 }
 
 template <class L>
@@ -101,47 +102,61 @@ template <class L>
   Whole<L>{}.store(weights + j, e);
 }
 
-// Logits of a row to u; returns the greatest.
+// Logits of a row that sees all keys of the tile to u; returns the greatest.
 template <class L, bool kInt8>
 [[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, float* u) {
   auto tops = L::set(-One<L>::infinity());
+  for (uint32_t first = 0; first < row.keys.keys; first += kSumLanes) {
 #pragma GCC unroll 4
-  for (uint32_t j = 0; j < kKeyTile; j += L::kLanes) {
-    const auto x = row.with_value(row.logits(j), j);
-    tops = L::max(x, tops);
-    L::store(u + j, x);
+    for (uint32_t j = first; j < first + kSumLanes; j += L::kLanes) {
+      const auto x = row.with_value(row.logits(j), j);
+      tops = L::max(x, tops);
+      L::store(u + j, x);
+    }
   }
   return L::fold_max(tops);
+}
+
+// Exponentials of kKeys keys of a row, a multiple of 16, as weights and added to its sum.
+template <class L, uint32_t kKeys, bool kInt8, class Weight>
+[[gnu::always_inline]] inline void add_exponentials(const float* u, const float* value_inverse, float top,
+                                                    Weight* weights, Sum<L>& sum) {
+  constexpr uint32_t kVectors = kKeys / L::kLanes, kChains = kVectors < L::kChains ? kVectors : L::kChains;
+  using Chains = Several<L, kChains>;
+#pragma GCC unroll 16
+  for (uint32_t i = 0; i < kVectors; i += kChains) {
+    const uint32_t j = i * L::kLanes;
+    const auto e = exp2<Chains>(Chains::load(u + j) - finite_base<Chains>(top));
+    auto share = e;
+    if constexpr (kInt8) share = e * Chains::load(value_inverse + j);
+#pragma GCC unroll 4
+    for (uint32_t c = 0; c < kChains; ++c) {
+      auto& lane = sum.lane[(i + c) % Sum<L>::kVectors];
+      lane = lane + share.v[c];
+    }
+    store_weights<Chains>(weights, j, e);
+  }
 }
 
 // Exponentials of a row's logits against the greatest, as weights; returns their sum.
 template <class L, bool kInt8, class Weight>
 [[gnu::always_inline]] inline float exponentials_whole(const TileKeys<L, kInt8>& keys, const float* u, float top,
                                                        Weight* weights) {
-  using Chains = Several<L, 4>;
-  constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
+  constexpr uint32_t kStep = L::kLanes * L::kChains > kSumLanes ? L::kLanes * L::kChains : kSumLanes;
   Sum<L> sum;
-  for (uint32_t j = 0; j < kKeyTile; j += Chains::kLanes) {
-    const auto e = exp2<Chains>(Chains::load(u + j) - finite_base<Chains>(top));
-    auto share = e;
-    if constexpr (kInt8) share = e * Chains::load(keys.value_inverse + j);
-#pragma GCC unroll 4
-    for (uint32_t i = 0; i < 4; ++i) {
-      auto& lane = sum.lane[(kVectors > 4 ? j / k + i : i) % kVectors];
-      lane = lane + share.v[i];
-    }
-    if constexpr (kInt8) {
-      const auto w = Chains::nearest(e * Chains::set(127.0f));
-      L::store_weights(weights + j, w.v[0], w.v[1], w.v[2], w.v[3]);
-    } else {
-#pragma GCC unroll 4
-      for (uint32_t i = 0; i < 4; ++i) store_weights<L>(weights, j + i * k, e.v[i]);
+  uint32_t j = 0;
+  for (; j + kStep <= keys.keys; j += kStep) {
+    add_exponentials<L, kStep, kInt8>(u + j, keys.value_inverse + j, top, weights + j, sum);
+  }
+  if constexpr (kStep > kSumLanes) {
+    for (; j < keys.keys; j += kSumLanes) {
+      add_exponentials<L, kSumLanes, kInt8>(u + j, keys.value_inverse + j, top, weights + j, sum);
     }
   }
   return sum.total();
 }
 
-// The same two where not all of 64 keys are visible. (Not inlined, to be out of the way of the common case.)
+// The same two where not all keys of the tile are visible. (Not inlined, to be out of the way of the common case.)
 template <class L, bool kInt8>
 [[gnu::noinline]] float logits_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float* u) {
   const TileRow<L, kInt8> row(tile, keys, r);
@@ -184,7 +199,7 @@ template <class L, class Args>
         const F none = L::set(-One<L>::infinity());
         const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
         const F new_max = L::max(tile_max, old_max);
-        const F base = L::max(L::set(-FLT_MAX), new_max);
+        const F base = L::at_least(new_max, -FLT_MAX);
         const F factor = exp2<L>(tile_max - base);
         const F decay = L::select(tile_max == none, L::set(1.0f), exp2<L>(old_max - base));
         lanes.store(args.sum + r, lanes.load(args.sum + r) * decay + factor * lanes.load(total + r));
@@ -204,7 +219,9 @@ template <class L, bool kInt8, class Args>
   auto* const weights = args.weights;
   alignas(64) float u[kRows][kKeyTile];
   float top[kMaxTileRows], total[kMaxTileRows];
-  const auto whole = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == kKeyTile && !tile.bias; };
+  // Behind a row's last key there is, of int8, what has the weight 0.
+  const uint32_t end = kInt8 ? tile.keys : kKeyTile;
+  const auto whole = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == end && !tile.bias; };
   for (uint32_t first = 0; first < tile.rows; first += kRows) {
     const uint32_t last = One<L>::least(first + kRows, tile.rows);
     for (uint32_t r = first; r < last; ++r) {

@@ -1,0 +1,122 @@
+// Int8 products with the dot product instructions of ARMv8.2: 16 products of signed bytes an instruction.
+// SPDX-License-Identifier: Apache-2.0
+//
+// sdot by lane takes a panel's 4 outputs by 4 inputs and four inputs of a row that lie in a quarter of a register. So 16
+// inputs of each row are loaded at a time, and weights a line of 8 outputs ahead of their use. A block is up to 5 rows by
+// one panel: 20 sums, 5 rows of inputs and 4 registers of weights of 32. In assembly, in this order: GCC 12 loads all
+// weights first, runs out of registers, and an in-order core would wait for each load.
+#include <arm_neon.h>
+
+#include "kernels/tables.h"
+
+namespace heed::dotprod {
+namespace {
+
+constexpr uint32_t kBlockRows = 5;
+constexpr int kQuads = 4;  // of outputs in a panel
+
+// Rows of a tile by one panel.
+struct Block {
+  const uint8_t* a;
+  uint64_t a_stride;
+  const int8_t* w;
+  uint32_t groups;
+  int32_t* c;
+  uint64_t c_stride;
+};
+
+__attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t& w1, const int8_t* w, int offset) {
+  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
+}
+
+__attribute__((always_inline)) inline void load_inputs(int8x16_t& in, const uint8_t* a, uint64_t offset) {
+  asm volatile("ldr %q0, [%1, %2]" : "=w"(in) : "r"(a), "r"(offset) : "memory");
+}
+
+// 4 outputs of a row += weights by the inputs in quarter `lane`.
+__attribute__((always_inline)) inline void multiply(int32x4_t& sum, int8x16_t w, int8x16_t in, int lane) {
+  asm volatile("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(sum) : "w"(w), "w"(in), "i"(lane));
+}
+
+// The line of outputs 0 .. 7 of a group, or that of 8 .. 15.
+template <int kRows, int kLane>
+__attribute__((always_inline)) inline void multiply_line(int32x4_t (&sums)[kRows][kQuads], const int8x16_t (&in)[kRows],
+                                                         int quad, int8x16_t w0, int8x16_t w1) {
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) {
+    multiply(sums[r][quad], w0, in[r], kLane);
+    multiply(sums[r][quad + 1], w1, in[r], kLane);
+  }
+}
+
+// Group kLane of four; w0 and w1 are its first line and become that of the next.
+template <int kRows, int kLane, bool kLast>
+__attribute__((always_inline)) inline void multiply_group(int32x4_t (&sums)[kRows][kQuads], const int8x16_t (&in)[kRows],
+                                                          int8x16_t& w0, int8x16_t& w1, const int8_t* w) {
+  int8x16_t w2, w3;
+  load_weights(w2, w3, w, kLane * 64 + 32);
+  multiply_line<kRows, kLane>(sums, in, 0, w0, w1);
+  if constexpr (!kLast) load_weights(w0, w1, w, kLane * 64 + 64);
+  multiply_line<kRows, kLane>(sums, in, 2, w2, w3);
+}
+
+template <int kRows>
+void multiply_block(const Block& args) {
+  const Block block = args;
+  int32x4_t sums[kRows][kQuads];
+#pragma GCC unroll 5
+  for (auto& row : sums) {
+#pragma GCC unroll 4
+    for (auto& sum : row) sum = vdupq_n_s32(0);
+  }
+  const uint8_t* a[kRows];
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) a[r] = block.a + r * block.a_stride;
+  const int8_t* w = block.w;
+  int8x16_t in[kRows], w0, w1;
+  uint64_t at = 0;  // bytes of a row
+  for (const uint64_t end = block.groups / 4 * 16; at != end; at += 16, w += 256) {
+    load_weights(w0, w1, w, 0);
+#pragma GCC unroll 5
+    for (int r = 0; r < kRows; ++r) load_inputs(in[r], a[r], at);
+    multiply_group<kRows, 0, false>(sums, in, w0, w1, w);
+    multiply_group<kRows, 1, false>(sums, in, w0, w1, w);
+    multiply_group<kRows, 2, false>(sums, in, w0, w1, w);
+    multiply_group<kRows, 3, true>(sums, in, w0, w1, w);
+  }
+  for (const uint64_t end = block.groups * uint64_t{4}; at != end; at += 4, w += 64) {
+    load_weights(w0, w1, w, 0);
+#pragma GCC unroll 5
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      __builtin_memcpy(&four, a[r] + at, sizeof four);
+      in[r] = vreinterpretq_s8_s32(vdupq_n_s32(four));
+    }
+    multiply_group<kRows, 0, true>(sums, in, w0, w1, w);
+  }
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int q = 0; q < kQuads; ++q) vst1q_s32(block.c + r * block.c_stride + q * 4, sums[r][q]);
+  }
+}
+
+using BlockFunction = void (*)(const Block& block);
+constexpr BlockFunction kBlocks[kBlockRows] = {multiply_block<1>, multiply_block<2>, multiply_block<3>,
+                                               multiply_block<4>, multiply_block<5>};
+
+}  // namespace
+
+void multiply_i8(const MultiplyI8& args) {
+  const uint32_t blocks = (args.rows + kBlockRows - 1) / kBlockRows;
+  for (uint32_t panel = 0; panel < args.panels; ++panel) {
+    for (uint32_t i = 0, row = 0; i < blocks; ++i) {
+      const uint32_t rows = (args.rows - row) / (blocks - i);  // of nearly the same size
+      kBlocks[rows - 1]({args.a + row * args.a_stride, args.a_stride, args.w + panel * args.w_panel_stride, args.groups,
+                         args.c + row * uint64_t{args.c_stride} + panel * 16, args.c_stride});
+      row += rows;
+    }
+  }
+}
+
+}  // namespace heed::dotprod
