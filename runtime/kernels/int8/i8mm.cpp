@@ -22,13 +22,19 @@ constexpr uint32_t kChunkOctets = 64;     // groups of 8 inputs worked on at a t
 struct Chunk {
   uint32_t octets;
   bool first;  // c is set, otherwise added to
-  alignas(16) int8_t rows[kMaxRows / 2 / kBlockPairs][kChunkOctets][kBlockPairs][16];
+  alignas(16) int8_t rows[kMaxRows / 2 / kBlockPairs][kChunkOctets][kBlockPairs][16];  // octets in twos: kChunkOctets is even
   alignas(16) int8_t outputs[kChunkOctets][kOutputPairs][16];
 };
 
-// Up to 16 bytes, zeros after them.
-__attribute__((always_inline)) inline int8x16_t load_bytes(const uint8_t* from, uint32_t bytes) {
-  if (bytes >= 16) return vreinterpretq_s8_u8(vld1q_u8(from));
+// 16 inputs of two rows to two pairs, a block's octet apart.
+__attribute__((always_inline)) inline void order_pair(int8x16_t a, int8x16_t b, int8_t* out) {
+  const int64x2_t x = vreinterpretq_s64_s8(a), y = vreinterpretq_s64_s8(b);
+  vst1q_s8(out, vreinterpretq_s8_s64(vzip1q_s64(x, y)));
+  vst1q_s8(out + kBlockPairs * 16, vreinterpretq_s8_s64(vzip2q_s64(x, y)));
+}
+
+// Up to 15 bytes, zeros after them.
+int8x16_t load_part(const uint8_t* from, uint32_t bytes) {
   int8_t all[16] = {};
   __builtin_memcpy(all, from, bytes);
   return vld1q_s8(all);
@@ -36,32 +42,38 @@ __attribute__((always_inline)) inline int8x16_t load_bytes(const uint8_t* from, 
 
 // Pairs of rows into their blocks. An odd last row is its own neighbour.
 void order_rows(const MultiplyI8& args, uint32_t first_group, uint32_t groups, Chunk& chunk) {
-  const uint32_t bytes = groups * 4;
+  const uint32_t bytes = groups * 4, whole = bytes / 16 * 16;
   for (uint32_t row = 0; row < args.rows; row += 2) {
     const uint8_t* a = args.a + row * args.a_stride + first_group * uint64_t{4};
     const uint8_t* b = row + 1 < args.rows ? a + args.a_stride : a;
-    auto* out = &chunk.rows[row / 2 / kBlockPairs][0][row / 2 % kBlockPairs];
-    for (uint32_t i = 0; i < bytes; i += 16, out += 2 * kBlockPairs) {
-      const int64x2_t x = vreinterpretq_s64_s8(load_bytes(a + i, bytes - i));
-      const int64x2_t y = vreinterpretq_s64_s8(load_bytes(b + i, bytes - i));
-      vst1q_s8(out[0], vreinterpretq_s8_s64(vzip1q_s64(x, y)));
-      if (bytes - i > 8) vst1q_s8(out[kBlockPairs], vreinterpretq_s8_s64(vzip2q_s64(x, y)));
+    int8_t* out = chunk.rows[row / 2 / kBlockPairs][0][row / 2 % kBlockPairs];
+#pragma GCC unroll 2
+    for (uint32_t i = 0; i < whole; i += 16, out += 2 * kBlockPairs * 16) {
+      order_pair(vreinterpretq_s8_u8(vld1q_u8(a + i)), vreinterpretq_s8_u8(vld1q_u8(b + i)), out);
     }
+    if (whole < bytes) order_pair(load_part(a + whole, bytes - whole), load_part(b + whole, bytes - whole), out);
+  }
+}
+
+// 8 inputs of 8 outputs, in two groups, to 4 pairs.
+__attribute__((always_inline)) inline void order_octet(const int8x16_t (&x)[2], const int8x16_t (&y)[2], int8_t* out) {
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const int32x4_t first = vreinterpretq_s32_s8(x[i]), second = vreinterpretq_s32_s8(y[i]);
+    vst1q_s8(out + i * 32, vreinterpretq_s8_s32(vzip1q_s32(first, second)));
+    vst1q_s8(out + i * 32 + 16, vreinterpretq_s8_s32(vzip2q_s32(first, second)));
   }
 }
 
 // Half a panel; w points at its part of the first group.
 void order_outputs(const int8_t* w, uint32_t groups, Chunk& chunk) {
-  for (uint32_t octet = 0; octet < chunk.octets; ++octet, w += 128) {
-    const bool whole = 2 * octet + 1 < groups;
+  int8_t* out = chunk.outputs[0][0];
+  const int8x16_t none = vdupq_n_s8(0);
 #pragma GCC unroll 2
-    for (uint32_t q = 0; q < kOutputPairs / 2; ++q) {
-      const int32x4_t x = vreinterpretq_s32_s8(vld1q_s8(w + q * 16));
-      const int32x4_t y = whole ? vreinterpretq_s32_s8(vld1q_s8(w + 64 + q * 16)) : vdupq_n_s32(0);
-      vst1q_s8(chunk.outputs[octet][2 * q], vreinterpretq_s8_s32(vzip1q_s32(x, y)));
-      vst1q_s8(chunk.outputs[octet][2 * q + 1], vreinterpretq_s8_s32(vzip2q_s32(x, y)));
-    }
+  for (uint32_t octet = groups / 2; octet > 0; --octet, w += 128, out += kOutputPairs * 16) {
+    order_octet({vld1q_s8(w), vld1q_s8(w + 16)}, {vld1q_s8(w + 64), vld1q_s8(w + 80)}, out);
   }
+  if (groups % 2 != 0) order_octet({vld1q_s8(w), vld1q_s8(w + 16)}, {none, none}, out);
 }
 
 // Adds a pair of rows by 4 outputs to c, or sets it. The sums are row 0 by outputs 0 and 1, row 1 by the same.

@@ -39,6 +39,18 @@ struct NeonFour : XsimdLanes<xsimd::neon64> {
     return M(vandq_u32(vcgeq_s32(lane, vdupq_n_s32(lo)), vcltq_s32(lane, vdupq_n_s32(hi))));
   }
 
+  static F select(M m, F a, F b) { return F(vbslq_f32(m, a, b)); }
+  static I bits(F x) { return I(vreinterpretq_s32_f32(x)); }
+  static F from_bits(I i) { return F(vreinterpretq_f32_s32(i)); }
+  template <int n>
+  static I shift_left(I i) {
+    return I(vshlq_n_s32(i, n));
+  }
+  template <int n>
+  static I shift_right(I i) {
+    return I(vshrq_n_s32(i, n));
+  }
+  static F to_float(I i) { return F(vcvtq_f32_s32(i)); }
   static F abs(F x) { return F(vabsq_f32(x)); }
   static F max(F a, F b) { return F(vmaxnmq_f32(a, b)); }
   static F at_least(F x, float low) { return F(vmaxq_f32(x, vdupq_n_f32(low))); }

@@ -46,37 +46,37 @@ struct Several {
   struct Of {
     V v[kCount];
     [[gnu::always_inline]] friend Of operator+(const Of& a, const Of& b) {
-      return each<V>([](V x, V y) { return x + y; }, a, b);
+      return each<V>([](V x, V y) __attribute__((always_inline)) { return x + y; }, a, b);
     }
     [[gnu::always_inline]] friend Of operator-(const Of& a, const Of& b) {
-      return each<V>([](V x, V y) { return x - y; }, a, b);
+      return each<V>([](V x, V y) __attribute__((always_inline)) { return x - y; }, a, b);
     }
     [[gnu::always_inline]] friend Of operator*(const Of& a, const Of& b) {
-      return each<V>([](V x, V y) { return x * y; }, a, b);
+      return each<V>([](V x, V y) __attribute__((always_inline)) { return x * y; }, a, b);
     }
     [[gnu::always_inline]] friend M operator<(const Of& a, const Of& b) {
-      return each<LM>([](V x, V y) { return x < y; }, a, b);
+      return each<LM>([](V x, V y) __attribute__((always_inline)) { return x < y; }, a, b);
     }
     [[gnu::always_inline]] friend M operator>(const Of& a, const Of& b) { return b < a; }
     [[gnu::always_inline]] friend M operator<=(const Of& a, const Of& b) {
-      return each<LM>([](V x, V y) { return x <= y; }, a, b);
+      return each<LM>([](V x, V y) __attribute__((always_inline)) { return x <= y; }, a, b);
     }
     [[gnu::always_inline]] friend M operator==(const Of& a, const Of& b) {
-      return each<LM>([](V x, V y) { return x == y; }, a, b);
+      return each<LM>([](V x, V y) __attribute__((always_inline)) { return x == y; }, a, b);
     }
   };
 
   [[gnu::always_inline]] static F set(float x) {
-    return each<LF>([&](size_t) { return L::set(x); }, Numbers());
+    return each<LF>([&](size_t) __attribute__((always_inline)) { return L::set(x); }, Numbers());
   }
   [[gnu::always_inline]] static I set(int32_t x) {
-    return each<LI>([&](size_t) { return L::set(x); }, Numbers());
+    return each<LI>([&](size_t) __attribute__((always_inline)) { return L::set(x); }, Numbers());
   }
   [[gnu::always_inline]] static F load(const float* p) {
-    return each<LF>([&](size_t i) { return L::load(p + i * L::kLanes); }, Numbers());
+    return each<LF>([&](size_t i) __attribute__((always_inline)) { return L::load(p + i * L::kLanes); }, Numbers());
   }
   [[gnu::always_inline]] static I load(const int32_t* p) {
-    return each<LI>([&](size_t i) { return L::load(p + i * L::kLanes); }, Numbers());
+    return each<LI>([&](size_t i) __attribute__((always_inline)) { return L::load(p + i * L::kLanes); }, Numbers());
   }
   [[gnu::always_inline]] static void store(float* p, const F& x) {
 #pragma GCC unroll 8
@@ -87,10 +87,10 @@ struct Several {
     for (size_t i = 0; i < kCount; ++i) L::store(p + i * L::kLanes, x.v[i]);
   }
   [[gnu::always_inline]] static F load_part(const float* p, uint32_t count) {
-    return each<LF>([&](size_t i) { return L::load_part(p + i * L::kLanes, part(count, i)); }, Numbers());
+    return each<LF>([&](size_t i) __attribute__((always_inline)) { return L::load_part(p + i * L::kLanes, part(count, i)); }, Numbers());
   }
   [[gnu::always_inline]] static I load_part(const int32_t* p, uint32_t count) {
-    return each<LI>([&](size_t i) { return L::load_part(p + i * L::kLanes, part(count, i)); }, Numbers());
+    return each<LI>([&](size_t i) __attribute__((always_inline)) { return L::load_part(p + i * L::kLanes, part(count, i)); }, Numbers());
   }
   [[gnu::always_inline]] static void store_part(float* p, const F& x, uint32_t count) {
 #pragma GCC unroll 8
@@ -98,7 +98,7 @@ struct Several {
   }
   [[gnu::always_inline]] static M lanes_between(int32_t lo, int32_t hi) {
     return each<LM>(
-        [&](size_t i) {
+        [&](size_t i) __attribute__((always_inline)) {
           const int32_t first = static_cast<int32_t>(i * L::kLanes);
           return L::lanes_between(lo - first, hi - first);
         },
@@ -106,75 +106,75 @@ struct Several {
   }
 
   [[gnu::always_inline]] static F select(const M& m, const F& a, const F& b) {
-    return each<LF>([](LM s, LF x, LF y) { return L::select(s, x, y); }, m, a, b);
+    return each<LF>([](LM s, LF x, LF y) __attribute__((always_inline)) { return L::select(s, x, y); }, m, a, b);
   }
   [[gnu::always_inline]] static F max(const F& a, const F& b) {
-    return each<LF>([](LF x, LF y) { return L::max(x, y); }, a, b);
+    return each<LF>([](LF x, LF y) __attribute__((always_inline)) { return L::max(x, y); }, a, b);
   }
   [[gnu::always_inline]] static F at_least(const F& a, float low) {
-    return each<LF>([&](LF x) { return L::at_least(x, low); }, a);
+    return each<LF>([&](LF x) __attribute__((always_inline)) { return L::at_least(x, low); }, a);
   }
   [[gnu::always_inline]] static F at_most(const F& a, float high) {
-    return each<LF>([&](LF x) { return L::at_most(x, high); }, a);
+    return each<LF>([&](LF x) __attribute__((always_inline)) { return L::at_most(x, high); }, a);
   }
   [[gnu::always_inline]] static F divide(const F& a, const F& b) {
-    return each<LF>([](LF x, LF y) { return L::divide(x, y); }, a, b);
+    return each<LF>([](LF x, LF y) __attribute__((always_inline)) { return L::divide(x, y); }, a, b);
   }
   [[gnu::always_inline]] static F sqrt(const F& a) {
-    return each<LF>([](LF x) { return L::sqrt(x); }, a);
+    return each<LF>([](LF x) __attribute__((always_inline)) { return L::sqrt(x); }, a);
   }
   [[gnu::always_inline]] static F one_nan(const F& a) {
-    return each<LF>([](LF x) { return L::one_nan(x); }, a);
+    return each<LF>([](LF x) __attribute__((always_inline)) { return L::one_nan(x); }, a);
   }
   [[gnu::always_inline]] static F storable(const F& a) {
-    return each<LF>([](LF x) { return L::storable(x); }, a);
+    return each<LF>([](LF x) __attribute__((always_inline)) { return L::storable(x); }, a);
   }
   [[gnu::always_inline]] static F abs(const F& a) {
-    return each<LF>([](LF x) { return L::abs(x); }, a);
+    return each<LF>([](LF x) __attribute__((always_inline)) { return L::abs(x); }, a);
   }
   [[gnu::always_inline]] static F least_magnitude(const F& a, float limit) {
-    return each<LF>([&](LF x) { return L::least_magnitude(x, limit); }, a);
+    return each<LF>([&](LF x) __attribute__((always_inline)) { return L::least_magnitude(x, limit); }, a);
   }
   [[gnu::always_inline]] static I bits(const F& a) {
-    return each<LI>([](LF x) { return L::bits(x); }, a);
+    return each<LI>([](LF x) __attribute__((always_inline)) { return L::bits(x); }, a);
   }
   [[gnu::always_inline]] static F from_bits(const I& a) {
-    return each<LF>([](LI x) { return L::from_bits(x); }, a);
+    return each<LF>([](LI x) __attribute__((always_inline)) { return L::from_bits(x); }, a);
   }
   template <int n>
   [[gnu::always_inline]] static I shift_left(const I& a) {
-    return each<LI>([](LI x) { return L::template shift_left<n>(x); }, a);
+    return each<LI>([](LI x) __attribute__((always_inline)) { return L::template shift_left<n>(x); }, a);
   }
   template <int n>
   [[gnu::always_inline]] static I shift_right(const I& a) {
-    return each<LI>([](LI x) { return L::template shift_right<n>(x); }, a);
+    return each<LI>([](LI x) __attribute__((always_inline)) { return L::template shift_right<n>(x); }, a);
   }
   [[gnu::always_inline]] static I subtract(const I& a, const I& b) {
-    return each<LI>([](LI x, LI y) { return L::subtract(x, y); }, a, b);
+    return each<LI>([](LI x, LI y) __attribute__((always_inline)) { return L::subtract(x, y); }, a, b);
   }
   [[gnu::always_inline]] static I bit_and(const I& a, const I& b) {
-    return each<LI>([](LI x, LI y) { return L::bit_and(x, y); }, a, b);
+    return each<LI>([](LI x, LI y) __attribute__((always_inline)) { return L::bit_and(x, y); }, a, b);
   }
   [[gnu::always_inline]] static I bit_or(const I& a, const I& b) {
-    return each<LI>([](LI x, LI y) { return L::bit_or(x, y); }, a, b);
+    return each<LI>([](LI x, LI y) __attribute__((always_inline)) { return L::bit_or(x, y); }, a, b);
   }
   [[gnu::always_inline]] static I max_signed(const I& a, const I& b) {
-    return each<LI>([](LI x, LI y) { return L::max_signed(x, y); }, a, b);
+    return each<LI>([](LI x, LI y) __attribute__((always_inline)) { return L::max_signed(x, y); }, a, b);
   }
   [[gnu::always_inline]] static I max_unsigned(const I& a, const I& b) {
-    return each<LI>([](LI x, LI y) { return L::max_unsigned(x, y); }, a, b);
+    return each<LI>([](LI x, LI y) __attribute__((always_inline)) { return L::max_unsigned(x, y); }, a, b);
   }
   [[gnu::always_inline]] static I nearest(const F& a) {
-    return each<LI>([](LF x) { return L::nearest(x); }, a);
+    return each<LI>([](LF x) __attribute__((always_inline)) { return L::nearest(x); }, a);
   }
   [[gnu::always_inline]] static F to_float(const I& a) {
-    return each<LF>([](LI x) { return L::to_float(x); }, a);
+    return each<LF>([](LI x) __attribute__((always_inline)) { return L::to_float(x); }, a);
   }
   [[gnu::always_inline]] static I load_bytes(const int8_t* p) {
-    return each<LI>([&](size_t i) { return L::load_bytes(p + i * L::kLanes); }, Numbers());
+    return each<LI>([&](size_t i) __attribute__((always_inline)) { return L::load_bytes(p + i * L::kLanes); }, Numbers());
   }
   [[gnu::always_inline]] static F load_half(const uint16_t* p) {
-    return each<LF>([&](size_t i) { return L::load_half(p + i * L::kLanes); }, Numbers());
+    return each<LF>([&](size_t i) __attribute__((always_inline)) { return L::load_half(p + i * L::kLanes); }, Numbers());
   }
   [[gnu::always_inline]] static void store_bytes(uint8_t* p, uint8_t flip, const I& a) {
     if constexpr (kCount == 4) return L::store_bytes(p, flip, a.v[0], a.v[1], a.v[2], a.v[3]);
@@ -204,19 +204,19 @@ struct Several {
     return a.v[0];
   }
   [[gnu::always_inline]] static float fold_add(const F& a) {
-    return L::fold_add(fold(a, [](LF x, LF y) { return x + y; }));
+    return L::fold_add(fold(a, [](LF x, LF y) __attribute__((always_inline)) { return x + y; }));
   }
   [[gnu::always_inline]] static float fold_max(const F& a) {
-    return L::fold_max(fold(a, [](LF x, LF y) { return L::max(x, y); }));
+    return L::fold_max(fold(a, [](LF x, LF y) __attribute__((always_inline)) { return L::max(x, y); }));
   }
   [[gnu::always_inline]] static int32_t fold_max_signed(const I& a) {
-    return L::fold_max_signed(fold(a, [](LI x, LI y) { return L::max_signed(x, y); }));
+    return L::fold_max_signed(fold(a, [](LI x, LI y) __attribute__((always_inline)) { return L::max_signed(x, y); }));
   }
   [[gnu::always_inline]] static int32_t fold_max_unsigned(const I& a) {
-    return L::fold_max_unsigned(fold(a, [](LI x, LI y) { return L::max_unsigned(x, y); }));
+    return L::fold_max_unsigned(fold(a, [](LI x, LI y) __attribute__((always_inline)) { return L::max_unsigned(x, y); }));
   }
   [[gnu::always_inline]] static int32_t fold_sum(const I& a) {
-    return L::fold_sum(fold(a, [](LI x, LI y) { return x + y; }));
+    return L::fold_sum(fold(a, [](LI x, LI y) __attribute__((always_inline)) { return x + y; }));
   }
 
  private:
