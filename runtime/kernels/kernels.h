@@ -137,6 +137,19 @@ struct MultiplyF32 {
   uint32_t c_stride;        // a multiple of 16
 };
 
+// Additive scores: c[r, j] = sum over k, in order, of v[k] * tanh(a[r, k] + keys[j, k]).
+struct ScoreAdditive {
+  const float* a;     // [rows, cols]
+  uint64_t a_stride;
+  uint32_t rows;
+  const float* v;     // [cols]
+  const float* keys;  // panels of [cols][16]
+  uint32_t panels;
+  uint32_t cols;
+  float* c;           // [rows, 16*panels]
+  uint32_t c_stride;  // a multiple of 16
+};
+
 // product[r, o] = c[r, o].
 struct FinishF32 {
   const float* c;
@@ -263,6 +276,15 @@ struct Activate {
 struct Combine {
   const float* a;
   const float* b;
+  uint64_t count;
+  float* out;
+};
+
+// out[i] = a[i] + weight[i] * (b[i] - a[i]); `out` may be any of them.
+struct Mix {
+  const float* a;
+  const float* b;
+  const float* weight;
   uint64_t count;
   float* out;
 };

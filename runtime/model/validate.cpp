@@ -194,10 +194,10 @@ heed_status check_node(const schema::Model& model, const schema::Node& node, uin
                        heed_diagnostic* diagnostic) {
   const Ids& inputs = *node.inputs();
   const Ids& outputs = *node.outputs();
-  if (inputs.size() == 0 || inputs.size() > HEED_MAX_PORTS) {
+  if (inputs.size() > HEED_MAX_PORTS) {
     return refuse(diagnostic, HEED_BAD_GRAPH, "number of inputs", inputs.size(), HEED_MAX_PORTS);
   }
-  if (outputs.size() == 0 || outputs.size() > HEED_MAX_PORTS) {
+  if (outputs.size() > HEED_MAX_PORTS) {
     return refuse(diagnostic, HEED_BAD_GRAPH, "number of outputs", outputs.size(), HEED_MAX_PORTS);
   }
   for (uint16_t value : inputs) {

@@ -16,12 +16,21 @@ struct WeightView {
   const float* scales = nullptr;       // q8c
   const int32_t* sums = nullptr;       // q8c in panel16
   const float* input_scale = nullptr;  // null: none
+
+  bool present() const { return data != nullptr; }
 };
 
 inline const schema::Model& root(const heed_model& model) { return *static_cast<const schema::Model*>(model.root); }
 
 // The weight with id `id`, which must be in range (validate.cpp has seen to that), not -1.
 WeightView weight_view(const heed_model& model, int32_t id);
+// The same; for -1 an absent weight, which stands for `features` features left as they are.
+inline WeightView optional_weight(const heed_model& model, int32_t id, uint32_t features) {
+  if (id >= 0) return weight_view(model, id);
+  WeightView absent;
+  absent.rows = absent.cols = features;
+  return absent;
+}
 
 // Bytes of each part of a weight, 0 for a part that it does not have. A weight of one row in layout `rows` is a vector
 // (a norm): its bias has an entry for each column.

@@ -1,60 +1,46 @@
-// What the two phases of Attention share: its widths, and how workspace and scratch lie.
+// What the two phases of Attention share: its widths, where keys and values are, and how scratch lies.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ops/block.h"
+#include "ops/attention_position.h"
+#include "ops/key_store.h"
 
 namespace heed {
 
-constexpr uint32_t kBlockRows = 16;  // most query rows that go over the keys together, on any instruction set
+constexpr uint32_t kBlockRows = kBiasRows;  // most query rows that go over the keys together, on any instruction set
 
 struct AttentionForm {
   WeightView query;
-  WeightView key;
-  WeightView value;
   WeightView output;
+  KeyProjection keys;
+  WeightView position;    // t5: [buckets, heads]; else absent
   uint32_t heads;
-  uint32_t kv_heads;
-  uint32_t head_dim;
-  uint32_t value_dim;
-  bool int8;  // scores and pooling; else f32
+  const float* additive;  // [heads * key_dim]: v of v . tanh(q + k); null: the score is a dot product
 
-  uint32_t group() const { return heads / kv_heads; }  // query heads that share a key head
-  // Features of a packed key and of a packed value.
-  uint64_t key_width() const { return int8 ? round_up(head_dim, kGroupCols) : head_dim; }
-  uint64_t value_width() const { return round_up(value_dim, kPanelRows); }
-  uint64_t element_bytes() const { return int8 ? 1 : 4; }
+  uint32_t group() const { return heads / keys.form.heads; }  // query heads that share a key head
+  uint64_t context_width() const { return uint64_t{heads} * keys.form.value_dim; }
 };
 
-// The node's weights must be there.
-AttentionForm attention_form(const heed_model& model, const schema::Node& node, const heed_limits& limits);
+// The weights that the node names must be there. Features are those of the queries' and of the keys' rows.
+AttentionForm attention_form(const heed_model& model, const schema::Node& node, const heed_limits& limits,
+                             uint32_t features, uint32_t source_features);
+template <class AnyStep>
+AttentionForm attention_form(const AnyStep& step) {
+  return attention_form(step.model, step.node, step.limits, step.in[0].features, step.in[step.in_count - 1].features);
+}
 
-// Workspace: packed keys and values of all heads and sequences. Head h, slot s of an array with `width` elements for
-// each slot lies at (h * slots + s) * width; slots are a multiple of 16. How a sequence's part lies: quant/panel.h.
-struct PackedKeys {
-  uint64_t slots;
-  uint8_t* keys;         // int8 or f32
-  uint8_t* values;
-  float* key_scale;      // int8 only, as the next three
-  int32_t* key_sum;
-  float* value_log2;     // log2 and inverse of each value row's scale
-  float* value_inverse;
-};
-PackedKeys take_packed(Carver& carver, const AttentionForm& form, uint64_t slots);
-
-// Scratch of phase 0.
-struct KeyScratch {
+// Scratch of phase 0, the normed rows first where the node norms them.
+struct AppendScratch {
   BlockScratch block;
-  LinearScratch linear;
-  float* projected;  // [tile_rows, width of all keys or all values]
-  uint64_t stride;
+  KeyScratch keys;
 };
-KeyScratch take_key_scratch(Carver& carver, const schema::Node& node, const AttentionForm& form, uint32_t tile_rows);
+AppendScratch take_append_scratch(Carver& carver, const schema::Node& node, const AttentionForm& form,
+                                  uint32_t tile_rows);
 
 // Scratch of phase 1.
 struct QueryScratch {
   BlockScratch block;
   LinearScratch linear;
-  float* query;          // [tile_rows, heads * head_dim]
+  float* query;          // [tile_rows, heads * key_dim]
   uint64_t query_stride;
   uint8_t* query_bytes;  // int8 only: [tile_rows, heads, key_width]
   float* query_scale;    // int8 only: [tile_rows, heads]
@@ -63,15 +49,23 @@ struct QueryScratch {
   LinearScratch last;    // quantizes `context` in place
   void* products;        // i32 or f32 [kBlockRows, 64 or value_width]
   void* weights;         // u8 or f32 [kBlockRows, 64]
+  PositionBias position;
 };
 QueryScratch take_query_scratch(Carver& carver, const schema::Node& node, const AttentionForm& form,
                                 uint32_t tile_rows);
 
-// The phases' tiles.
-void pack_keys_tile(const Step& step, const AttentionForm& form, RowRange range, uint8_t* scratch);
-void attend_tile(const Step& step, const AttentionForm& form, RowRange range, uint8_t* scratch);
-
 // Where keys and values come from: the second input if there is one.
 inline const Tensor& key_source(const Step& step) { return step.in[step.in_count - 1]; }
+
+// Where they are: in a state if the node names one, else in the workspace.
+inline KeyStore key_store(const Step& step, const AttentionForm& form) {
+  if (step.node.state() < 0) return workspace_keys(step, form.keys.form, key_source(step));
+  if (step.state.form.kind == schema::StateKind::kv_fixed) return kept_keys(step.state);
+  return appended_keys(step.state, step.in[0]);
+}
+
+// The phases' tiles.
+void append_keys_tile(const Step& step, const AttentionForm& form, RowRange range, uint8_t* scratch);
+void attend_tile(const Step& step, const AttentionForm& form, RowRange range, uint8_t* scratch);
 
 }  // namespace heed

@@ -20,8 +20,10 @@ struct Block {
   uint32_t head;
   uint32_t row;         // of the first, in the tile
   uint32_t first;       // its position in the sequence
+  int64_t place;        // and among the keys
   uint32_t rows;        // at most kBlockRows
   uint32_t keys;        // of the sequence
+  uint32_t room;        // keys that there is room for
   uint64_t slot;        // of key 0 in this head's part of arrays with one entry for each slot
   bool whole;           // every row sees every key
   uint32_t begin[kBlockRows];  // keys that each row sees
@@ -32,7 +34,8 @@ struct Block {
 struct KeyTile {
   uint32_t first;
   uint32_t keys;
-  uint32_t room;  // keys rounded up to whole panels
+  uint32_t used;  // keys rounded up to whole panels
+  uint32_t room;  // keys that the tile has room for, which is how far apart its panels of values are
   uint8_t begin[kBlockRows];
   uint8_t end[kBlockRows];
 };
@@ -52,9 +55,10 @@ uint32_t clamp(int64_t x, int64_t low, int64_t high) {
 void find_visible(const schema::Node& node, uint32_t queries, Block* block) {
   const int64_t keys = block->keys;
   const int64_t shift = node.causal_top_left() ? 0 : keys - queries;
+  block->place = block->first + shift;
   block->whole = !node.causal() && node.window_right() < 0 && node.window_left() < 0;
   for (uint32_t r = 0; r < block->rows; ++r) {
-    const int64_t place = block->first + r + shift;
+    const int64_t place = block->place + r;
     int64_t end = keys;
     if (node.causal() && end > place + 1) end = place + 1;
     if (node.window_right() >= 0 && end > place + node.window_right() + 1) end = place + node.window_right() + 1;
@@ -66,7 +70,8 @@ void find_visible(const schema::Node& node, uint32_t queries, Block* block) {
 // The tile that starts at `first`; false if no row sees any of it.
 bool make_tile(const Block& block, uint32_t first, KeyTile* tile) {
   tile->first = first;
-  tile->room = tile_keys(block.keys, first);
+  tile->used = tile_keys(block.keys, first);
+  tile->room = tile_keys(block.room, first);
   tile->keys = block.keys - first < kKeyTile ? block.keys - first : kKeyTile;
   if (block.whole) {
     std::memset(tile->begin, 0, block.rows);
@@ -85,8 +90,8 @@ bool make_tile(const Block& block, uint32_t first, KeyTile* tile) {
 // One tile of query rows on its way over the keys.
 class Attend {
  public:
-  Attend(const Step& step, const AttentionForm& form, const PackedKeys& packed, const QueryScratch& scratch)
-      : step_(step), kernels_(step.kernels), form_(form), packed_(packed), scratch_(scratch) {}
+  Attend(const Step& step, const AttentionForm& form, const PackedKeys& packed, QueryScratch& scratch)
+      : step_(step), kernels_(step.kernels), form_(form), keys_(form.keys.form), packed_(packed), scratch_(scratch) {}
 
   // Pools the values for one block into the context.
   void run(const Block& block) {
@@ -102,30 +107,39 @@ class Attend {
       soften(block, tile, &running);
       pool(block, tile, running);
     }
-    kernels_.divide_rows({context(block), scratch_.context_stride, block.rows, form_.value_dim, running.sum});
+    kernels_.divide_rows({context(block), scratch_.context_stride, block.rows, keys_.value_dim, running.sum});
     if (step_.tap != nullptr) tap(block, running);
   }
 
  private:
   float* context(const Block& block) const {
-    return scratch_.context + block.row * scratch_.context_stride + uint64_t{block.head} * form_.value_dim;
+    return scratch_.context + block.row * scratch_.context_stride + uint64_t{block.head} * keys_.value_dim;
   }
 
   // products = q . k, [rows, 64].
   void score(const Block& block, const KeyTile& tile) const {
-    const uint64_t width = form_.key_width();
-    const uint8_t* keys = packed_.keys + (block.slot + tile.first) * width * form_.element_bytes();
-    const uint32_t panels = tile.room / kPanelRows;
-    if (form_.int8) {
+    const uint64_t width = keys_.key_width();
+    const uint8_t* keys = packed_.keys + (block.slot + tile.first) * width * keys_.element_bytes();
+    const uint32_t panels = tile.used / kPanelRows;
+    if (form_.additive != nullptr) {
+      score_additive(block, reinterpret_cast<const float*>(keys), panels);
+    } else if (keys_.int8) {
       const uint64_t stride = form_.heads * width;
       multiply_i8({scratch_.query_bytes + block.row * stride + block.head * width, stride, block.rows, panels,
                    static_cast<uint32_t>(width / kGroupCols), reinterpret_cast<const int8_t*>(keys),
                    width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile});
     } else {
-      const float* query = scratch_.query + block.row * scratch_.query_stride + uint64_t{block.head} * form_.head_dim;
-      multiply_f32({query, scratch_.query_stride, block.rows, panels, form_.head_dim, keys, ElementFormat::kF32,
+      const float* query = scratch_.query + block.row * scratch_.query_stride + uint64_t{block.head} * keys_.key_dim;
+      multiply_f32({query, scratch_.query_stride, block.rows, panels, keys_.key_dim, keys, ElementFormat::kF32,
                     width * kPanelRows, static_cast<float*>(scratch_.products), kKeyTile});
     }
+  }
+
+  void score_additive(const Block& block, const float* keys, uint32_t panels) const {
+    const uint64_t at = uint64_t{block.head} * keys_.key_dim;
+    kernels_.score_additive({scratch_.query + block.row * scratch_.query_stride + at, scratch_.query_stride, block.rows,
+                             form_.additive + at, keys, panels, keys_.key_dim, static_cast<float*>(scratch_.products),
+                             kKeyTile});
   }
 
   ScoreTile scores(const Block& block, const KeyTile& tile) const {
@@ -137,7 +151,8 @@ class Attend {
     out.score_scale = step_.node.scale() * kLog2E;
     out.begin = tile.begin;
     out.end = tile.end;
-    if (!form_.int8) {
+    out.bias = scratch_.position.fill(block.head, block.place, block.rows, tile.first);
+    if (!keys_.int8) {
       out.scores_f32 = static_cast<const float*>(scratch_.products);
       return out;
     }
@@ -155,7 +170,7 @@ class Attend {
 
   void soften(const Block& block, const KeyTile& tile, Running* running) const {
     const ScoreTile in = scores(block, tile);
-    if (form_.int8) {
+    if (keys_.int8) {
       kernels_.softmax_tile_i8({in, static_cast<uint8_t*>(scratch_.weights), running->max, running->sum,
                                 running->decay, running->factor});
     } else {
@@ -166,25 +181,25 @@ class Attend {
 
   // products = weights . values, [rows, value_width], added to the context.
   void pool(const Block& block, const KeyTile& tile, const Running& running) const {
-    const uint64_t width = form_.value_width();
-    const uint8_t* values = packed_.values + (block.slot + tile.first) * width * form_.element_bytes();
+    const uint64_t width = keys_.value_width();
+    const uint8_t* values = packed_.values + (block.slot + tile.first) * width * keys_.element_bytes();
     const uint32_t stride = static_cast<uint32_t>(width);
-    if (form_.int8) {
+    if (keys_.int8) {
       multiply_i8({static_cast<const uint8_t*>(scratch_.weights), kKeyTile, block.rows, stride / kPanelRows,
-                   tile.room / kGroupCols, reinterpret_cast<const int8_t*>(values), uint64_t{tile.room} * kPanelRows,
+                   tile.used / kGroupCols, reinterpret_cast<const int8_t*>(values), uint64_t{tile.room} * kPanelRows,
                    static_cast<int32_t*>(scratch_.products), stride});
-      kernels_.pool_tile_i8({static_cast<const int32_t*>(scratch_.products), stride, block.rows, form_.value_dim,
+      kernels_.pool_tile_i8({static_cast<const int32_t*>(scratch_.products), stride, block.rows, keys_.value_dim,
                              running.decay, running.factor, context(block), scratch_.context_stride});
     } else {
       multiply_visible(block, tile, reinterpret_cast<const float*>(values));
-      kernels_.pool_tile_f32({static_cast<const float*>(scratch_.products), stride, block.rows, form_.value_dim,
+      kernels_.pool_tile_f32({static_cast<const float*>(scratch_.products), stride, block.rows, keys_.value_dim,
                               running.decay, running.factor, context(block), scratch_.context_stride});
     }
   }
 
   // Rows that see the same keys are multiplied together, with those keys only: 0 * NaN would be NaN.
   void multiply_visible(const Block& block, const KeyTile& tile, const float* values) const {
-    const uint32_t width = static_cast<uint32_t>(form_.value_width());
+    const uint32_t width = static_cast<uint32_t>(keys_.value_width());
     const float* weights = static_cast<const float*>(scratch_.weights);
     float* products = static_cast<float*>(scratch_.products);
     for (uint32_t r = 0, next = 0; r < block.rows; r = next) {
@@ -245,6 +260,7 @@ class Attend {
         row.scores_i8 = all.scores_i8 ? all.scores_i8 + r * kKeyTile : nullptr;
         row.scores_f32 = all.scores_f32 ? all.scores_f32 + r * kKeyTile : nullptr;
         row.row_scale += r * all.row_scale_stride;
+        row.bias = all.bias ? all.bias + r * kKeyTile : nullptr;
         row.begin += r;
         row.end += r;
         kernels_.weigh_tile({row, running.max + r, running.sum + r, weights});
@@ -257,34 +273,36 @@ class Attend {
   const Step& step_;
   const Kernels& kernels_;
   const AttentionForm& form_;
+  const KeyForm& keys_;
   const PackedKeys& packed_;
-  const QueryScratch& scratch_;
+  QueryScratch& scratch_;
 };
 
 void project_queries(const Step& step, const AttentionForm& form, RowRange range, const QueryScratch& scratch) {
+  const KeyForm& keys = form.keys.form;
   const FloatRows in = block_input(step, step.in[0], range, scratch.block);
-  apply_linear(step.kernels, form.query, in, store_to(scratch.query, scratch.query_stride), scratch.linear);
-  if (!form.int8) return;
-  step.kernels.quantize_heads({scratch.query, scratch.query_stride, range.count, form.heads, form.head_dim,
+  apply_or_copy(step.kernels, form.query, in, store_to(scratch.query, scratch.query_stride), scratch.linear);
+  if (!keys.int8) return;
+  step.kernels.quantize_heads({scratch.query, scratch.query_stride, range.count, form.heads, keys.key_dim,
                                step.kernels.byte_flip, scratch.query_bytes, scratch.query_scale});
 }
 
 // All heads of the rows [row, row + count) of the tile, which are rows of one sequence from position `first` on.
-void attend_part(const Step& step, const AttentionForm& form, const PackedKeys& packed, Attend* attend, Block block,
+void attend_part(const Step& step, const AttentionForm& form, const KeyStore& store, Attend* attend, Block block,
                  uint32_t count) {
-  const Tensor& source = key_source(step);
   const Tensor& in = step.in[0];
   const uint32_t queries = in.begin(block.sequence + 1) - in.begin(block.sequence);
   const uint32_t first_row = block.row;
   const uint32_t first_place = block.first;
-  block.keys = source.begin(block.sequence + 1) - source.begin(block.sequence);
+  block.keys = store.keys(block.sequence);
+  block.room = store.room(block.sequence);
   for (uint32_t done = 0; done < count; done += block.rows) {
     block.row = first_row + done;
     block.first = first_place + done;
     block.rows = count - done < kBlockRows ? count - done : kBlockRows;
     find_visible(step.node, queries, &block);
     for (block.head = 0; block.head < form.heads; ++block.head) {
-      block.slot = block.head / form.group() * packed.slots + source.slots(block.sequence);
+      block.slot = block.head / form.group() * store.packed.slots + store.slot(block.sequence);
       attend->run(block);
     }
   }
@@ -293,12 +311,12 @@ void attend_part(const Step& step, const AttentionForm& form, const PackedKeys& 
 }  // namespace
 
 void attend_tile(const Step& step, const AttentionForm& form, RowRange range, uint8_t* memory) {
-  Carver scratch_carver(memory);
-  const QueryScratch scratch = take_query_scratch(scratch_carver, step.node, form, step.tile_rows);
-  Carver packed_carver(step.workspace);
-  const PackedKeys packed = take_packed(packed_carver, form, key_source(step).slots(step.sequences));
+  Carver carver(memory);
+  QueryScratch scratch = take_query_scratch(carver, step.node, form, step.tile_rows);
+  scratch.position.start(step);
+  const KeyStore store = key_store(step, form);
   project_queries(step, form, range, scratch);
-  Attend attend(step, form, packed, scratch);
+  Attend attend(step, form, store.packed, scratch);
   const Tensor& in = step.in[0];
   const uint32_t end = range.begin + range.count;
   Block block{};
@@ -308,7 +326,7 @@ void attend_tile(const Step& step, const AttentionForm& form, RowRange range, ui
     const uint32_t stop = next < end ? next : end;
     block.row = row - range.begin;
     block.first = row - in.begin(block.sequence);
-    attend_part(step, form, packed, &attend, block, stop - row);
+    attend_part(step, form, store, &attend, block, stop - row);
     row = stop;
   }
   finish_block(step, range, form.output, {scratch.context, scratch.context_stride, range.count}, scratch.last,

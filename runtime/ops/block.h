@@ -2,6 +2,8 @@
 // that several weights read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstring>
+
 #include "ops/matmul.h"
 #include "ops/norms.h"
 
@@ -86,6 +88,21 @@ inline Epilogue store_to(float* out, uint64_t stride) {
   return epilogue;
 }
 
+// apply_linear, or the rows themselves where the weight is absent. Of the epilogue then only the residual counts.
+inline void apply_or_copy(const Kernels& kernels, const WeightView& weight, const FloatRows& in,
+                          const Epilogue& epilogue, const LinearScratch& room) {
+  if (weight.present()) return apply_linear(kernels, weight, in, epilogue, room);
+  for (uint32_t r = 0; r < in.rows; ++r) {
+    const float* row = in.data + r * in.stride;
+    float* out = epilogue.out + r * epilogue.out_stride;
+    if (epilogue.residual == nullptr) {
+      std::memcpy(out, row, weight.cols * sizeof(float));
+    } else {
+      kernels.add({epilogue.residual + r * epilogue.residual_stride, row, weight.cols, out});
+    }
+  }
+}
+
 // out = norm_out(x + norm_branch(hidden * weight^T + bias)), each part where the node has it.
 inline void finish_block(const Step& step, RowRange range, const WeightView& weight, const FloatRows& hidden,
                          const LinearScratch& room, const BlockScratch& scratch) {
@@ -97,9 +114,9 @@ inline void finish_block(const Step& step, RowRange range, const WeightView& wei
     Epilogue epilogue = store_to(out_rows, out.stride);
     epilogue.residual = node.residual() ? in.row(range.begin) : nullptr;
     epilogue.residual_stride = in.stride;
-    apply_linear(step.kernels, weight, hidden, epilogue, room);
+    apply_or_copy(step.kernels, weight, hidden, epilogue, room);
   } else {
-    apply_linear(step.kernels, weight, hidden, store_to(scratch.branch, scratch.branch_stride), room);
+    apply_or_copy(step.kernels, weight, hidden, store_to(scratch.branch, scratch.branch_stride), room);
     float* normed = node.residual() ? scratch.branch : out_rows;
     const uint64_t stride = node.residual() ? scratch.branch_stride : out.stride;
     normalize(step, node.norm_branch(), {scratch.branch, scratch.branch_stride, range.count}, normed, stride);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inputs: token ids, and segment ids where there is a segment table (an absent optional input reads as zeros).
-// Tables lie in layout `rows`, one row for each entry. The place is counted from the start of the sequence.
+// Tables lie in layout `rows`, one row for each entry. The place is counted from the start of the sequence; where
+// `state` names a kv_append, behind the keys that it has.
 #include "kernels/exact_float.h"
 //
 #include "ops/norms.h"
@@ -38,7 +39,13 @@ heed_status check(const PlanStep& step, Shape* out) {
     }
   }
   const uint32_t features = weight_view(step.model, node.token()).cols;
-  const uint64_t places = uint64_t{node.position_offset()} + step.in[0].rows;
+  uint32_t rows = step.in[0].rows;
+  if (node.state() >= 0) {
+    const StateForm state = state_form(step.model, node.state(), step.limits);
+    if (state.kind != schema::StateKind::kv_append) return refuse(step.diagnostic, HEED_UNSUPPORTED, "kind of a state");
+    rows = state.rows;
+  }
+  const uint64_t places = uint64_t{node.position_offset()} + rows;
   if (heed_status s = check_table(step, node.token(), 1, features, "token table")) return s;
   if (heed_status s = check_table(step, node.position(), places, features, "position table")) return s;
   if (heed_status s = check_table(step, node.segment(), 1, features, "segment table")) return s;
@@ -88,7 +95,8 @@ void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
     while (r >= step.in[0].begin(sequence + 1)) ++sequence;
     float* out = step.out[0].row(r);
     look_up(step, token, id_at(step.in[0], r), false, out);
-    const uint64_t place = uint64_t{r} - step.in[0].begin(sequence) + node.position_offset();
+    const uint64_t before = node.state() < 0 ? 0 : step.state.length(sequence);
+    const uint64_t place = before + r - step.in[0].begin(sequence) + node.position_offset();
     if (node.position() >= 0) look_up(step, position, place, true, out);
     if (node.segment() >= 0) look_up(step, segment, id_at(step.in[1], r), true, out);
   }
@@ -98,6 +106,9 @@ void tile(const Step& step, uint32_t, uint32_t index, uint8_t*) {
 }
 
 heed_status check_input(const Step& step, heed_diagnostic* diagnostic) {
+  if (step.node.state() >= 0) {
+    if (heed_status s = check_room(step, step.in[0], diagnostic)) return s;
+  }
   const int32_t tables[] = {step.node.token(), step.node.segment()};
   for (uint32_t i = 0; i < step.in_count; ++i) {
     const int64_t entries = weight_view(step.model, tables[i]).rows;
@@ -118,7 +129,7 @@ using A = Attribute;
 const Op kEmbedOp = {schema::OpKind::Embed,
                      "Embed",
                      attributes(A::token, A::position, A::segment, A::scale, A::position_offset, A::norm_out,
-                                A::norm_kind, A::epsilon),
+                                A::norm_kind, A::epsilon, A::state),
                      false,
                      check,
                      nullptr,

@@ -6,9 +6,8 @@
 
 namespace heed {
 
-// Whether weight `id` can norm rows of `features`. -1 (absent) can.
-inline heed_status check_norm(const PlanStep& step, int32_t id, uint32_t features, const char* what) {
-  if (id < 0) return HEED_OK;
+// Whether weight `id` is a vector of `features` f32.
+inline heed_status check_vector(const PlanStep& step, int32_t id, uint64_t features, const char* what) {
   const WeightView gain = weight_view(step.model, id);
   step.diagnostic->weight = id;
   if (gain.format != schema::Format::f32 || gain.layout != schema::Layout::rows || gain.rows != 1) {
@@ -17,6 +16,11 @@ inline heed_status check_norm(const PlanStep& step, int32_t id, uint32_t feature
   if (heed_status s = expect_features(step, what, gain.cols, features)) return s;
   step.diagnostic->weight = -1;
   return HEED_OK;
+}
+
+// Whether weight `id` can norm rows of `features`. -1 (absent) can.
+inline heed_status check_norm(const PlanStep& step, int32_t id, uint32_t features, const char* what) {
+  return id < 0 ? HEED_OK : check_vector(step, id, features, what);
 }
 
 // out = norm(in) with the node's kind and epsilon; `out` may be the memory of `in`.

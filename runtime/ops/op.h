@@ -12,6 +12,8 @@
 #include "kernels/kernels.h"
 #include "model/weight.h"
 #include "ops/attributes.h"
+#include "ops/carver.h"
+#include "ops/state.h"
 #include "quant/panel.h"
 
 namespace heed {
@@ -79,6 +81,7 @@ struct Step {
   uint32_t sequences;
   uint32_t tile_rows;    // rows of one tile in this pass: a multiple of 8, at most PlanStep's
   uint8_t* workspace;    // of the op, kept between its phases; 64-byte aligned
+  StateView state;       // the node's, if it names one
   uint32_t node_index;
   heed_tap tap;
   void* tap_context;
@@ -91,7 +94,7 @@ struct Op {
   Attributes reads;
   // Whether the op may write its first output over its first input when nobody else needs it.
   bool in_place;
-  // Checks attributes, weights and input shapes, and tells the shape of each output.
+  // Checks attributes, weights and input shapes, and tells the shape of each output that the node names (others: features 0).
   heed_status (*check)(const PlanStep& step, Shape* out);
   // Bytes kept between phases, for the whole input; may be null.
   uint64_t (*workspace_bytes)(const PlanStep& step);
@@ -111,23 +114,5 @@ struct Op {
 
 // The op called for by a node, or null if this build does not have it.
 const Op* find_op(schema::OpKind kind);
-
-// Hands out aligned pieces of a block; with a null block it only counts, so that `scratch_bytes` and `tile` can
-// share one function that lays scratch out.
-class Carver {
- public:
-  explicit Carver(uint8_t* block) : block_(block) {}
-  template <class T>
-  T* take(uint64_t count) {
-    T* piece = block_ ? reinterpret_cast<T*>(block_ + used_) : nullptr;
-    used_ += (count * sizeof(T) + 63) / 64 * 64;
-    return piece;
-  }
-  uint64_t used() const { return used_; }
-
- private:
-  uint8_t* block_;
-  uint64_t used_ = 0;
-};
 
 }  // namespace heed

@@ -56,16 +56,27 @@ inline heed_status check_same_shape(const PlanStep& step, Shape* out) {
   return HEED_OK;
 }
 
+inline heed_status expect_same_rows(const PlanStep& step, const Shape& a, const Shape& b) {
+  if (a.ragged == b.ragged && a.axis == b.axis && a.rows == b.rows) return HEED_OK;
+  return refuse(step.diagnostic, HEED_BAD_SHAPE, "rows of the inputs", b.rows, a.rows);
+}
+
 // `check` of an op that combines two values of one shape.
 inline heed_status check_two_alike(const PlanStep& step, Shape* out) {
   if (heed_status s = expect_inputs(step, 2)) return s;
-  const Shape& a = step.in[0];
-  const Shape& b = step.in[1];
-  if (a.ragged != b.ragged || a.axis != b.axis || a.rows != b.rows) {
-    return refuse(step.diagnostic, HEED_BAD_SHAPE, "rows of the two inputs", b.rows, a.rows);
+  if (heed_status s = expect_same_rows(step, step.in[0], step.in[1])) return s;
+  out[0] = step.in[0];
+  return expect_features(step, "features of the two inputs", step.in[1].features, step.in[0].features);
+}
+
+// A state has room for the rows of a pass behind what it holds.
+inline heed_status check_room(const Step& step, const Tensor& in, heed_diagnostic* diagnostic) {
+  for (uint32_t s = 0; s < step.sequences; ++s) {
+    const int64_t needed = int64_t{step.state.length(s)} + in.begin(s + 1) - in.begin(s);
+    if (needed <= step.state.form.rows) continue;
+    return refuse(diagnostic, HEED_TOO_LONG, "rows of a state", needed, step.state.form.rows);
   }
-  out[0] = a;
-  return expect_features(step, "features of the two inputs", b.features, a.features);
+  return HEED_OK;
 }
 
 // `tile` of an op that is one kernel over the rows of its one input.

@@ -51,6 +51,8 @@ class Walk {
     Shape shape;
     shape.axis = input.axis();
     shape.rows = input.max_rows();
+    shape.ragged = shape.rows > 1;  // a sequence has at least one row, so here it has exactly one
+    if (!shape.ragged) shape.axis = 0;
     if (shape.rows > limits_.max_sequence_rows) shape.rows = limits_.max_sequence_rows;
     shape.features = input.features();
     shape.ids = input.type() == schema::ElementType::i32;
@@ -69,10 +71,12 @@ class Walk {
     for (uint32_t i = 0; i < step.in_count; ++i) step.in[i] = find(node.inputs()->Get(i))->shape;
     Shape out[HEED_MAX_PORTS];
     if (heed_status s = op->check(step, out)) return s;
-    for (uint32_t i = 0; i < node.outputs()->size(); ++i) {
-      if (out[i].features == 0 || out[i].features > kMaxFeatures) {
+    for (uint32_t i = 0; i < HEED_MAX_PORTS; ++i) {
+      const bool named = i < node.outputs()->size();
+      if (named != (out[i].features > 0) || out[i].features > kMaxFeatures) {
         return refuse(diagnostic_, HEED_BAD_GRAPH, "number of outputs, or their features", out[i].features);
       }
+      if (!named) continue;
       const Live* over = i == 0 && op->in_place ? reusable(node, index, out[0]) : nullptr;
       if (heed_status s = place(node.outputs()->Get(i), out[i], over)) return s;
     }

@@ -151,6 +151,7 @@ heed_status prepare_pass(const SessionView& session, const heed_pass& given, Pas
   if (pass->sequences > limits.max_sequences) {
     return refuse(diagnostic, HEED_TOO_LONG, "sequences", pass->sequences, limits.max_sequences);
   }
+  pass->beams = given.beams == 0 ? 1 : given.beams;
   if (given.beams > limits.beams) return refuse(diagnostic, HEED_TOO_LONG, "beams", given.beams, limits.beams);
   const schema::Graph& graph = graph_of(session, pass->graph);
   if (heed_status s = match_inputs(graph, given, pass, diagnostic)) return s;

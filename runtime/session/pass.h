@@ -11,6 +11,7 @@ namespace heed {
 struct Pass {
   uint32_t graph = 0;
   uint32_t sequences = 1;
+  uint32_t beams = 1;
   uint32_t tile_rows = 8;
   const heed_input* inputs[HEED_MAX_PORTS] = {};  // of each graph input; null: an optional one that is absent
   heed_tap tap = nullptr;

@@ -8,16 +8,30 @@
 #include "model/open.h"
 #include "model/validate.h"
 #include "model/xxh64.h"
+#include "session/states.h"
 
 namespace heed {
 namespace {
 
 constexpr uint32_t kMaxWorkers = 256;
+constexpr uint64_t kMostStateBytes = uint64_t{1} << 37;  // so that a u32 can count units of kAlignment
+
+// The greatest max_context that is of use: what the states which are appended to can hold. 0: there are none.
+uint32_t most_context(const heed_model& model) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < state_count(model); ++i) {
+    const schema::State& state = *root(model).states()->Get(i);
+    const uint32_t rows = state.rows() > 0 ? state.rows() : kMaxRows;
+    if (state.kind() == schema::StateKind::kv_append && rows > most) most = rows;
+  }
+  return most;
+}
 
 heed_status check_limits(const heed_model& model, const heed_limits& limits, heed_diagnostic* diagnostic) {
   if (limits.size != sizeof limits) {
     return refuse(diagnostic, HEED_BAD_LIMITS, "size", limits.size, sizeof limits);
   }
+  const uint32_t context = most_context(model);
   const struct {
     const char* name;
     uint32_t value;
@@ -26,8 +40,8 @@ heed_status check_limits(const heed_model& model, const heed_limits& limits, hee
   } bounds[] = {{"max_rows", limits.max_rows, 1, kMaxRows},
                 {"max_sequences", limits.max_sequences, 1, limits.max_rows},
                 {"max_sequence_rows", limits.max_sequence_rows, 1, model_sequence_rows(model)},
-                {"max_context", limits.max_context, 0, 0},
-                {"beams", limits.beams, 1, 1},
+                {"max_context", limits.max_context, context > 0 ? 1u : 0u, context},
+                {"beams", limits.beams, 1, state_count(model) > 0 ? limits.max_sequences : 1},
                 {"workers", limits.workers, 1, kMaxWorkers},
                 {"tile_rows", limits.tile_rows, 8, kMaxTileRows},
                 {"precision", limits.precision, HEED_PRECISION_AUTO, HEED_PRECISION_F32},
@@ -52,7 +66,12 @@ heed_status measure(const heed_model& model, const heed_limits& limits, heed_mem
     if (room.transient > worst.transient) worst = room;
     worst.live_peak = peak;
   }
-  memory->persistent_bytes = lay_out_persistent(model, limits).bytes;
+  const PersistentPart persistent = lay_out_persistent(model, limits);
+  if (persistent.state_bytes > kMostStateBytes) {
+    return refuse(diagnostic, HEED_TOO_LARGE, "memory of the states", -1, static_cast<int64_t>(kMostStateBytes));
+  }
+  memory->persistent_bytes = persistent.bytes;
+  memory->state_bytes = persistent.state_bytes;
   memory->transient_bytes = worst.transient * kAlignment;
   memory->total_bytes = memory->persistent_bytes + memory->transient_bytes;
   memory->activation_bytes = worst.activations * kAlignment;
@@ -115,6 +134,7 @@ void write_session(const heed_limits& limits, uint64_t transient_bytes, heed_ses
     heed_diagnostic ignored = no_diagnostic();
     lay_out(model, i, limits, recorder, &room, &ignored);
   }
+  start_states({model, header, session->persistent, session->transient});
 }
 
 }  // namespace
@@ -125,6 +145,14 @@ uint32_t model_sequence_rows(const heed_model& model) {
     for (const schema::GraphInput* input : *graph->inputs()) most = input->max_rows() > most ? input->max_rows() : most;
   }
   return most;
+}
+
+uint32_t default_context(const heed_model& model) {
+  const uint32_t most = most_context(model);
+  const schema::Metadata* metadata = root(model).metadata();
+  const uint32_t asked = metadata && metadata->max_context() > 0 ? metadata->max_context() : most;
+  const uint32_t rows = most == kMaxRows && asked == most ? model_sequence_rows(model) : asked;
+  return rows < most ? rows : most;
 }
 
 PersistentPart lay_out_persistent(const heed_model& model, const heed_limits& limits) {
@@ -142,8 +170,9 @@ PersistentPart lay_out_persistent(const heed_model& model, const heed_limits& li
     ++index;
   }
   part.axes_at = static_cast<uint32_t>(at);
-  at += uint64_t{part.axes} * 2 * (uint64_t{limits.max_sequences} + 1) * sizeof(uint32_t);
-  part.bytes = round_up(at, kAlignment);
+  part.states_at = states_at(at, part.axes, limits);
+  part.state_bytes = lay_out_states(model, limits, part.states_at, nullptr);
+  part.bytes = part.states_at + part.state_bytes;
   return part;
 }
 

@@ -4,6 +4,7 @@
 
 #include "model/diagnostic.h"
 #include "session/float_control.h"
+#include "session/states.h"
 #include "session/step.h"
 
 namespace heed {
@@ -58,11 +59,6 @@ heed_status run_graph(const heed_session& session, const SessionView& view, cons
   return HEED_OK;
 }
 
-SessionView view_of(const heed_session& session) {
-  return {*session.model, *reinterpret_cast<SessionHeader*>(session.persistent), session.persistent,
-          session.transient};
-}
-
 }  // namespace
 
 }  // namespace heed
@@ -79,10 +75,12 @@ extern "C" heed_status heed_run(heed_session* session, const heed_pass* given, h
   const SessionView view = view_of(*session);
   Pass pass;
   if (heed_status s = prepare_pass(view, *given, &pass, report.get())) return report.done(s);
+  if (heed_status s = check_sources(view, pass, report.get())) return report.done(s);
   const Kernels& kernels = *static_cast<const Kernels*>(session->kernels);
   if (heed_status s = check_inputs(view, kernels, pass, report.get())) return report.done(s);
   copy_inputs(view, pass);
   if (heed_status s = run_graph(*session, view, pass, report.get())) return report.done(s);
+  advance_states(view, pass);
   session->graph = static_cast<int32_t>(pass.graph);
   return report.done(HEED_OK);
 }

@@ -40,6 +40,7 @@ extern "C" void heed_default_limits(const heed_model* model, heed_limits* limits
   if (model == nullptr || model->root == nullptr) return;
   limits->max_sequence_rows = heed::model_sequence_rows(*model);
   limits->max_rows = limits->max_sequence_rows;
+  limits->max_context = heed::default_context(*model);
   const heed::schema::Metadata* metadata = heed::root(*model).metadata();
   const uint32_t rows = metadata == nullptr ? 0 : metadata->max_sequence_rows();
   if (rows >= 1 && rows < limits->max_sequence_rows) limits->max_sequence_rows = limits->max_rows = rows;

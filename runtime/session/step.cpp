@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/step.h"
 
+#include "session/states.h"
+
 namespace heed {
 namespace {
 
@@ -57,7 +59,7 @@ PreparedStep prepare_step(const SessionView& session, const Kernels& kernels, co
   uint8_t* scratch = end - scratch_units * kAlignment;
   uint8_t* workspace = scratch - uint64_t{record.workspace_units} * kAlignment;
   PreparedStep prepared{{session.model, node, limits, kernels, {}, {}, node.inputs()->size(), pass.sequences,
-                         pass.tile_rows, workspace, node_index, pass.tap, pass.tap_context},
+                         pass.tile_rows, workspace, {}, node_index, pass.tap, pass.tap_context},
                         find_op(node.op()),
                         scratch,
                         uint64_t{record.scratch_units} * kAlignment};
@@ -67,6 +69,7 @@ PreparedStep prepare_step(const SessionView& session, const Kernels& kernels, co
   for (uint32_t i = 0; i < node.outputs()->size(); ++i) {
     prepared.step.out[i] = tensor_of(session, pass, node.outputs()->Get(i));
   }
+  if (node.state() >= 0) prepared.step.state = state_view(session, static_cast<uint32_t>(node.state()), pass.beams);
   return prepared;
 }
 

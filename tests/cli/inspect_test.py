@@ -103,6 +103,22 @@ class Inspect(ProgramTest):
             parts = planned["persistent_bytes"] + planned["activation_bytes"] + planned["workspace_bytes"] + planned["scratch_bytes"] * planned["threads"]
             self.assertEqual(parts, planned["arena_bytes"])
 
+    def test_states_are_counted_and_named(self):
+        model = self.model("key_value", "f32")
+        found = self.good("inspect", model, "--json", "--rows", "20").json()
+        slots = 32  # 20 keys in whole panels of 16
+        wanted = {"name": "memory", "kind": "kv_fixed", "slots": 1, "rows": 20, "heads": 2, "features": 8, "value_features": 8, "format": "f32",
+                  "bytes": 2 * slots * 8 * 4 + 2 * slots * 16 * 4}
+        self.assertEqual(found["states"], [wanted])
+        self.assertGreaterEqual(found["state_bytes"], wanted["bytes"])
+        self.assertLessEqual(found["state_bytes"], found["persistent_bytes"])
+        self.assertEqual(found["context"], 0)
+        self.assertEqual([node["shape"] for node in found["ops"]], [None, ["rows", 16]])
+        text = self.good("inspect", model, "--rows", "20", "--ops").out.decode()
+        self.assertIn("state memory", text)
+        self.assertIn("kv_fixed, 2 heads of 20 keys in f32, 1 source", text)
+        self.assertEqual(self.good("inspect", self.model("key_value"), "--json").json()["states"][0]["format"], "int8")
+
     def test_multiply_adds_are_those_of_the_formula(self):
         rows, d, h = 7, tiny.BERT_FEATURES, tiny.BERT_HIDDEN
         facts = self.good("inspect", self.model("bert"), "--json", "--rows", str(rows)).json()

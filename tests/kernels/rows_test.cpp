@@ -229,4 +229,24 @@ TEST_CASE("element kernels have the same bits on every instruction set for any f
   }
 }
 
+TEST_CASE("mix goes from one row towards another, the same bits everywhere, also in place") {
+  for (const uint32_t n : lengths()) {
+    Matrix a(1, n), b(1, n), w(1, n), out(1, n);
+    filled(a, n, false), filled(b, n + 1, false), filled(w, n + 2, false);
+    find_kernels(nullptr)->mix({a.get(), b.get(), w.get(), n, out.get()});
+    for (uint32_t i = 0; i < n; ++i) {
+      const double y = a.at(0, i) + double{w.at(0, i)} * (double{b.at(0, i)} - a.at(0, i));
+      REQUIRE(std::fabs(out.at(0, i) - y) <= 4e-7 * (std::fabs(a.at(0, i)) + std::fabs(w.at(0, i) * b.at(0, i)) + 1));
+    }
+    for (const bool in_place : {false, true}) {
+      same_bits([&](const Kernels& table) {
+        Matrix x(1, n), y(1, n), weight(1, n), z(1, n);
+        filled(x, n, true), filled(y, n + 1, true), filled(weight, n + 2, true);
+        table.mix({x.get(), y.get(), weight.get(), n, in_place ? x.get() : z.get()});
+        return Written().add(x).add(z);
+      });
+    }
+  }
+}
+
 }  // namespace heed::tests

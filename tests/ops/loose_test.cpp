@@ -1,4 +1,4 @@
-// The ops between blocks: Embed, Linear, Norm, Activation, Add, Mul, Softmax, Pool, L2Normalize.
+// The ops between blocks: Embed, Linear, Norm, Activation, Add, Mul, Softmax, Pool, L2Normalize, Concat, Slice.
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <limits>
@@ -229,6 +229,60 @@ TEST_CASE("QNT-01: rows of zeros give the bias, not NaN") {
   const Output y = run_one(OpKind::Linear, x, node, std::move(builder));
   for (uint32_t o = 0; o < 20; ++o) CHECK(y.at(1, o) == bias[o]);
   for (uint32_t r = 0; r < 3; ++r) CHECK(y.at(r, 0) == bias[0]);
+}
+
+TEST_CASE("Concat puts features side by side, Slice takes some of them, of any width") {
+  for (uint32_t a : {1u, 3u, 16u, 33u}) {
+    for (uint32_t b : {1u, 5u, 16u, 129u}) {
+      ModelBuilder builder;
+      const uint16_t x = builder.floats("x", a, 40);
+      const uint16_t y = builder.floats("y", b, 40);
+      const uint16_t all = builder.node(OpKind::Concat, {x, y, x});
+      schema::NodeT node;
+      node.slice_begin = a - 1;
+      node.slice_end = a + b + 1;
+      builder.output("all", all);
+      builder.output("part", builder.node(OpKind::Slice, {all}, node));
+      const AlignedBytes file = builder.finish();
+      const Plain first = random_plain(19, a, 1);
+      const Plain second = random_plain(19, b, 2);
+      TestSession session(file, {.workers = 2, .tile_rows = 8});
+      const Output whole = session.run({floats_input("x", first), floats_input("y", second)});
+      const Output part = session.output(1);
+      REQUIRE(whole.features == 2 * a + b);
+      REQUIRE(part.features == b + 2);
+      for (uint32_t r = 0; r < 19; ++r) {
+        for (uint32_t c = 0; c < whole.features; ++c) {
+          const bool own = c < a || c >= a + b;
+          REQUIRE(whole.at(r, c) == (own ? first.at(r, c < a ? c : c - a - b) : second.at(r, c - a)));
+        }
+        for (uint32_t c = 0; c < part.features; ++c) REQUIRE(part.at(r, c) == whole.at(r, a - 1 + c));
+      }
+    }
+  }
+}
+
+TEST_CASE("An input of one row for each sequence goes with rows of that shape; what does not fit is refused") {
+  const auto opens = [](uint32_t max_rows, uint32_t begin, uint32_t end) {
+    ModelBuilder builder;
+    const uint16_t x = builder.floats("x", 6, 9);
+    const uint16_t one = builder.floats("one", 4, max_rows, 1);
+    schema::NodeT pool;
+    pool.pool = schema::PoolKind::last;
+    schema::NodeT slice;
+    slice.slice_begin = begin;
+    slice.slice_end = end;
+    const uint16_t last = builder.node(OpKind::Pool, {x}, pool);
+    builder.output("y", builder.node(OpKind::Slice, {builder.node(OpKind::Concat, {last, one})}, slice));
+    const AlignedBytes file = builder.finish();
+    heed_model model;
+    return heed_open(file.data(), file.size(), 0, &model, nullptr);
+  };
+  CHECK(opens(1, 0, 10) == HEED_OK);
+  CHECK(opens(2, 0, 10) == HEED_BAD_SHAPE);
+  CHECK(opens(1, 0, 11) == HEED_BAD_SHAPE);
+  CHECK(opens(1, 3, 3) == HEED_BAD_SHAPE);
+  CHECK(opens(1, 4, 3) == HEED_BAD_SHAPE);
 }
 
 }  // namespace heed::testing

@@ -118,11 +118,23 @@ class ModelBuilder {
 
   // Adds a node with one output and returns its value id.
   uint16_t node(schema::OpKind op, std::vector<uint16_t> inputs, schema::NodeT attributes = {}) {
+    return nodes(op, std::move(inputs), 1, std::move(attributes))[0];
+  }
+  // The same with any number of outputs.
+  std::vector<uint16_t> nodes(schema::OpKind op, std::vector<uint16_t> inputs, uint32_t outputs,
+                              schema::NodeT attributes = {}) {
     attributes.op = op;
     attributes.inputs = std::move(inputs);
-    attributes.outputs = {graph().values++};
+    attributes.outputs.clear();
+    for (uint32_t i = 0; i < outputs; ++i) attributes.outputs.push_back(graph().values++);
     graph().nodes.push_back(std::make_unique<schema::NodeT>(std::move(attributes)));
-    return graph().nodes.back()->outputs[0];
+    return graph().nodes.back()->outputs;
+  }
+
+  int32_t state(schema::StateT state) {
+    if (state.name.empty()) state.name = "state " + std::to_string(model.states.size());
+    model.states.push_back(std::make_unique<schema::StateT>(std::move(state)));
+    return static_cast<int32_t>(model.states.size()) - 1;
   }
 
   void output(const std::string& name, uint16_t value) {

@@ -19,6 +19,8 @@ struct Options {
   uint32_t tile_rows = 32;
   uint32_t precision = HEED_PRECISION_AUTO;
   const char* isa = nullptr;
+  uint32_t context = 0;    // 0: the model's own
+  uint32_t beams = 1;
   uint8_t fill = 0xff;     // what the arena holds before it is planned: 0xff bytes are NaN as floats
 };
 
@@ -48,6 +50,8 @@ inline heed_limits limits_for(const heed_model& model, const Options& options) {
   limits.workers = options.workers;
   limits.tile_rows = options.tile_rows;
   limits.precision = options.precision;
+  limits.beams = options.beams;
+  if (options.context > 0) limits.max_context = options.context;
   return limits;
 }
 
@@ -89,6 +93,7 @@ class TestSession {
     pass.inputs = inputs.data();
     pass.tap = tap;
     pass.tap_context = tap_context;
+    pass.beams = beams;
     return heed_run(&session, &pass, diagnostic);
   }
 
@@ -125,6 +130,7 @@ class TestSession {
   heed_session session{};
   heed_tap tap = nullptr;
   void* tap_context = nullptr;
+  uint32_t beams = 0;
 
  private:
   host::ThreadPool pool_;

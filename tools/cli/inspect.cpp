@@ -54,7 +54,7 @@ Json node_json(const schema::Node& node, const GraphFacts& facts, uint32_t index
           {"name", text_of(node.name())},
           {"inputs", in},
           {"outputs", out},
-          {"shape", shape_json(facts.values[node.outputs()->Get(0)])},
+          {"shape", node.outputs()->size() ? shape_json(facts.values[node.outputs()->Get(0)]) : Json(nullptr)},
           {"multiply_adds", facts.multiply_adds[index]},
           {"workspace_bytes", uint64_t{facts.nodes[index].workspace_units} * kAlignment},
           {"scratch_bytes", uint64_t{facts.nodes[index].scratch_units} * kAlignment}};
@@ -92,6 +92,24 @@ Json tensors_json(const schema::Model& model) {
     list.push_back({{"name", text_of(weight->name())}, {"rows", weight->rows()}, {"cols", weight->cols()},
                     {"format", schema::EnumNameFormat(weight->format())}, {"layout", schema::EnumNameLayout(weight->layout())},
                     {"bytes", weight->data_bytes()}, {"bias", weight->has_bias()}, {"input_scale", weight->has_input_scale()}});
+  }
+  return list;
+}
+
+std::string slots_text(const StateForm& state) {
+  const char* what = state.kind == schema::StateKind::kv_fixed ? " source" : " sequence";
+  return std::to_string(state.slots) + what + (state.slots == 1 ? "" : "s");
+}
+
+// What a session keeps between runs, with the bytes that it takes under these limits.
+Json states_json(const Model& model, const heed_limits& limits) {
+  Json list = Json::array();
+  for (uint32_t i = 0; model.tables().states() && i < model.tables().states()->size(); ++i) {
+    const StateForm form = state_form(model.handle(), static_cast<int32_t>(i), limits);
+    list.push_back({{"name", text_of(model.tables().states()->Get(i)->name())}, {"kind", schema::EnumNameStateKind(form.kind)},
+                    {"slots", form.slots}, {"rows", form.has_keys() ? form.rows : 1}, {"features", form.has_keys() ? form.keys.key_dim : form.features},
+                    {"heads", form.keys.heads}, {"value_features", form.keys.value_dim}, {"format", form.keys.int8 ? "int8" : "f32"},
+                    {"bytes", state_bytes(form)}});
   }
   return list;
 }
@@ -143,7 +161,8 @@ Json everything(const Model& model, const Facts& facts, bool tensors) {
                {"parameters", parameters(tables)}, {"weight_bytes", tables.weight_region_bytes()}, {"isa", facts.isa},
                {"rows", facts.limits.max_rows}, {"threads", facts.limits.workers}, {"tile_rows", facts.limits.tile_rows},
                {"arena_bytes", memory.total_bytes}, {"live_peak_bytes", memory.live_peak_bytes},
-               {"persistent_bytes", memory.persistent_bytes}, {"transient_bytes", memory.transient_bytes},
+               {"persistent_bytes", memory.persistent_bytes}, {"state_bytes", memory.state_bytes}, {"context", facts.limits.max_context},
+               {"states", states_json(model, facts.limits)}, {"transient_bytes", memory.transient_bytes},
                {"activation_bytes", memory.activation_bytes}, {"workspace_bytes", memory.workspace_bytes}, {"scratch_bytes", memory.scratch_bytes},
                {"max_sequence_rows", model.max_sequence_rows()}, {"tokenizer", tokenizer_json(tables)}, {"prompts", prompts_json(metadata)},
                {"graphs", graphs}, {"inputs", graphs[0]["inputs"]}, {"outputs", graphs[0]["outputs"]}, {"ops", ops}};
@@ -191,10 +210,21 @@ void add_memory(const Facts& facts, Table& table) {
   table.add({"arena", with_unit(memory.total_bytes) + " for " + std::to_string(facts.limits.max_rows) + " rows, " + workers +
                           (facts.limits.workers == 1 ? " thread" : " threads") + ", tiles of " + std::to_string(facts.limits.tile_rows)});
   table.add({"  persistent", with_unit(memory.persistent_bytes)});
+  if (memory.state_bytes) table.add({"  of it states", with_unit(memory.state_bytes)});
   table.add({"  activations", with_unit(memory.activation_bytes)});
   table.add({"  workspace", with_unit(memory.workspace_bytes)});
   table.add({"  scratch", workers + " x " + with_unit(memory.scratch_bytes)});
   table.add({"  live peak", with_unit(memory.live_peak_bytes)});
+}
+
+void add_states(const Model& model, const heed_limits& limits, Table& table) {
+  for (uint32_t i = 0; model.tables().states() && i < model.tables().states()->size(); ++i) {
+    const StateForm form = state_form(model.handle(), static_cast<int32_t>(i), limits);
+    const std::string room = form.has_keys() ? std::to_string(form.keys.heads) + " heads of " + std::to_string(form.rows) + " keys in " + (form.keys.int8 ? "int8" : "f32")
+                                             : std::to_string(form.features) + " features";
+    table.add({"state " + printable(model.tables().states()->Get(i)->name()->string_view()),
+               std::string(schema::EnumNameStateKind(form.kind)) + ", " + room + ", " + slots_text(form) + ", " + with_unit(state_bytes(form))});
+  }
 }
 
 void print_summary(const Model& model, const Facts& facts) {
@@ -207,6 +237,7 @@ void print_summary(const Model& model, const Facts& facts) {
   table.add({"weights", with_unit(tables.weight_region_bytes())});
   add_tokenizer(tables, table);
   for (uint32_t g = 0; g < facts.graphs.size(); ++g) add_graph(*tables.graphs()->Get(g), facts.graphs[g], table);
+  add_states(model, facts.limits, table);
   add_memory(facts, table);
   print(table.text());
 }
@@ -218,7 +249,8 @@ void print_ops(const Model& model, const Facts& facts) {
     table.lean_left(1);
     for (uint32_t n = 0; n < graph.nodes()->size(); ++n) {
       const schema::Node& node = *graph.nodes()->Get(n);
-      table.add({printable(text_of(node.name())), schema::EnumNameOpKind(node.op()), shape_for_people(facts.graphs[g].values[node.outputs()->Get(0)]),
+      table.add({printable(text_of(node.name())), schema::EnumNameOpKind(node.op()),
+                 node.outputs()->size() ? shape_for_people(facts.graphs[g].values[node.outputs()->Get(0)]) : "",
                  grouped(facts.graphs[g].multiply_adds[n]), grouped(uint64_t{facts.graphs[g].nodes[n].workspace_units} * kAlignment),
                  grouped(uint64_t{facts.graphs[g].nodes[n].scratch_units} * kAlignment)});
     }

@@ -16,20 +16,26 @@ uint64_t elements(const Model& model, int32_t id) {
 uint64_t multiply_adds(const Model& model, const schema::Node& node, const GraphFacts& facts, const heed_limits& limits) {
   const auto rows_of = [&](uint32_t port) -> uint64_t {
     const ValueRecord& value = facts.values[node.inputs()->Get(port)];
-    return value.ragged ? limits.max_rows : value.rows;
+    return value.ragged ? limits.max_rows : uint64_t{value.rows} * limits.max_sequences;
   };
   switch (node.op()) {
     case schema::OpKind::Linear:
       return rows_of(0) * elements(model, node.weight());
     case schema::OpKind::FeedForward:
       return rows_of(0) * (elements(model, node.up()) + elements(model, node.gate()) + elements(model, node.down()));
+    case schema::OpKind::KeyValue:
+      return rows_of(0) * (elements(model, node.key()) + elements(model, node.value()));
+    case schema::OpKind::Recurrent:
+      return rows_of(0) * (elements(model, node.weight()) + elements(model, node.recurrent()) + elements(model, node.backward_weight()) +
+                           elements(model, node.backward_recurrent()));
     case schema::OpKind::Attention: {
       const uint64_t rows = rows_of(0);
-      const uint64_t keys = rows_of(node.inputs()->size() > 1 ? 1 : 0);
-      const uint64_t pairs = node.causal() ? rows * (rows + 1) / 2 : rows * keys;
+      const uint64_t made = rows_of(node.inputs()->size() > 1 ? 1 : 0);  // keys that this pass makes
+      const uint64_t keys = node.state() < 0 ? made : state_form(model.handle(), node.state(), limits).rows;
+      const uint64_t pairs = node.causal() && node.state() < 0 ? rows * (rows + 1) / 2 : rows * keys;
       const uint64_t value_dim = node.value_dim() ? node.value_dim() : node.head_dim();
       return rows * (elements(model, node.query()) + elements(model, node.output())) +
-             keys * (elements(model, node.key()) + elements(model, node.value())) + pairs * node.heads() * (node.head_dim() + value_dim);
+             made * (elements(model, node.key()) + elements(model, node.value())) + pairs * node.heads() * (node.head_dim() + value_dim);
     }
     default:
       return 0;

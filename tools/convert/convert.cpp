@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convert/convert.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "convert/calibrate.h"
@@ -88,21 +89,37 @@ void choose_formats(Spec& spec, std::optional<Format> asked) {
   }
 }
 
+// Keys and values that a state keeps are int8 where the weights that make them are.
+void choose_state_formats(schema::ModelT& model) {
+  const auto int8 = [&](int32_t id) { return id >= 0 && model.weights[id]->format == Format::q8c; };
+  for (const auto& graph : model.graphs) {
+    for (const auto& node : graph->nodes) {
+      if (node->state < 0 || static_cast<size_t>(node->state) >= model.states.size()) continue;
+      if (int8(node->key) && int8(node->value)) model.states[node->state]->format = Format::q8c;
+    }
+  }
+}
+
 void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
   if (options.target != "any" && options.target != "mcu") {
     throw UsageError("--target " + options.target + ": unknown; use any or mcu");
   }
-  if (options.max_context && model.states.empty()) {
+  const bool appends = std::any_of(model.states.begin(), model.states.end(), [](const auto& state) {
+    return state->kind == schema::StateKind::kv_append;
+  });
+  if (options.max_context && !appends) {
     throw Error("--max-context: this model keeps nothing between runs, so it has no context to bound; leave it out");
   }
   if (!model.metadata) model.metadata = std::make_unique<schema::MetadataT>();
   if (options.target == "mcu") model.metadata->tile_rows = kMcuTileRows;
+  if (options.max_context) model.metadata->max_context = *options.max_context;
   const bool cuts = model.tokenizer && model.tokenizer->truncation > 0;
   if (cuts) model.metadata->max_sequence_rows = model.tokenizer->truncation;
   if (!options.max_rows) return;
   const uint32_t rows = *options.max_rows;
   for (const auto& graph : model.graphs) {
     for (const auto& input : graph->inputs) {
+      if (input->max_rows == 1) continue;  // one row for each sequence, whatever its length
       if (rows == 0 || (input->max_rows > 0 && rows > input->max_rows)) {
         throw Error("--max-rows " + std::to_string(rows) + ": the model takes 1 to " + std::to_string(input->max_rows) +
                     " rows");
@@ -236,6 +253,7 @@ ConvertReport convert_into(const ConvertOptions& options, AtomicFile& file) {
   }
   apply_limits(spec.model, options);
   choose_formats(spec, asked);
+  choose_state_formats(spec.model);
   report.family = spec.model.metadata->family;
   if (spec.model.metadata->source.empty()) {
     spec.model.metadata->source = fs::absolute(options.source).lexically_normal().filename().string();

@@ -210,6 +210,7 @@ Values Evaluator::evaluate(const NodeT& node, const std::vector<const Values*>& 
 }
 
 Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in) const {
+  if (node.state >= 0) throw Error("node '" + node.name + "': places behind a state cannot be evaluated yet");
   const Weight& token = weights_.at(node.token);
   Values out{in.at(0)->rows, token.cols, std::vector<float>(size_t{in[0]->rows} * token.cols), {}};
   const auto add = [&](int32_t id, uint32_t row, int64_t index, float scale) {
@@ -229,6 +230,9 @@ Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in)
 }
 
 Values Evaluator::attention(const NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const {
+  if (node.state >= 0 || node.score_weight >= 0 || std::min({node.query, node.key, node.value, node.output}) < 0) {
+    throw Error("node '" + node.name + "': attention with a state, additive scores or absent projections cannot be evaluated yet");
+  }
   Values rows = *in.at(0);
   normalize(node, node.norm_in, rows);
   const Values& source = in.size() > 1 ? *in[1] : rows;

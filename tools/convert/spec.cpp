@@ -37,7 +37,10 @@ std::vector<Use> weight_uses(const NodeT& node) {
           {node.value_bias, Role::kVector},
           {node.sink, Role::kVector},
           {node.position_weight, Role::kTable},
-          {node.score_weight, Role::kMatrix}};
+          {node.score_weight, Role::kVector},
+          {node.recurrent, Role::kMatrix},
+          {node.backward_weight, Role::kMatrix},
+          {node.backward_recurrent, Role::kMatrix}};
 }
 
 }  // namespace

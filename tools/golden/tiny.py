@@ -127,6 +127,8 @@ class Case:
     inputs: dict            # name -> rows of floats, or a list of ids
     expected: list          # rows of floats
     weights: list = dataclasses.field(default_factory=list)  # (name, matrix or vector, bias or None)
+    nodes: list = dataclasses.field(default_factory=list)    # a whole graph in place of `node`; the last value is y
+    states: list = dataclasses.field(default_factory=list)
 
 
 def vector(seed: int, count: int, scale: float = 1.0):
@@ -214,10 +216,85 @@ def rows_case(op: str) -> Case:
     return Case(op.lower(), op, {}, {"x": x}, [formula(row) for row in x])
 
 
+def concat_case() -> Case:
+    a, b = matrix(110, ROWS, FEATURES), matrix(111, ROWS, 5)
+    return Case("concat", "Concat", {}, {"a": a, "b": b}, [p + q for p, q in zip(a, b)])
+
+
+def slice_case() -> Case:
+    x = matrix(115, ROWS, FEATURES)
+    return Case("slice", "Slice", {"slice_begin": 3, "slice_end": 12}, {"x": x}, [row[3:12] for row in x])
+
+
+def recurrent_rows(cell: str, x, weight, recurrent):
+    """PyTorch's formulas of nn.GRU and nn.LSTM, one direction; weight and recurrent are (matrix, bias)."""
+    size, rows = len(recurrent[0][0]), []
+    h, memory = [0.0] * size, [0.0] * size
+    for a in linear(x, *weight):
+        b = linear([h], *recurrent)[0]
+        part = [[p[i * size:(i + 1) * size] for i in range(len(p) // size)] for p in (a, b)]
+        both = [[p + q for p, q in zip(*pair)] for pair in zip(*part)]
+        if cell == "gru":
+            r, z = ([sigmoid(value) for value in gate] for gate in both[:2])
+            n = [math.tanh(p + gate * q) for p, gate, q in zip(part[0][2], r, part[1][2])]
+            h = [(1 - gate) * new + gate * old for gate, new, old in zip(z, n, h)]
+        else:
+            i, f, o = ([sigmoid(value) for value in both[k]] for k in (0, 1, 3))
+            memory = [p * old + q * math.tanh(new) for p, old, q, new in zip(f, memory, i, both[2])]
+            h = [gate * math.tanh(value) for gate, value in zip(o, memory)]
+        rows.append(h)
+    return rows
+
+
+def recurrent_case(cell: str) -> Case:
+    x, rows = matrix(120, ROWS, FEATURES), (3 if cell == "gru" else 4) * FEATURES
+    names = ["weight", "recurrent", "backward_weight", "backward_recurrent"]
+    weights = [(name, matrix(121 + i, rows, FEATURES, 0.3), vector(131 + i, rows, 0.3)) for i, name in enumerate(names)]
+    pairs = [(weight, bias) for _, weight, bias in weights]
+    backward = recurrent_rows(cell, x[::-1], *pairs[2:])[::-1]
+    expected = [a + b for a, b in zip(recurrent_rows(cell, x, *pairs[:2]), backward)]
+    return Case(f"recurrent_{cell}", "Recurrent", {"cell": cell, "direction": "both", **{name: i for i, name in enumerate(names)}}, {"x": x},
+                expected, weights)
+
+
+def additive_case() -> Case:
+    x, v = matrix(140, ROWS, FEATURES), vector(141, FEATURES)
+    weights = [(name, matrix(142 + i, FEATURES, FEATURES, 0.3), vector(145 + i, FEATURES, 0.3)) for i, name in enumerate(["query", "key"])]
+    query, key = (linear(x, weight, bias) for _, weight, bias in weights)
+    rows = []
+    for q in query:
+        share = softmax([sum(c * math.tanh(a + b) for c, a, b in zip(v, q, k)) for k in key])
+        rows.append([sum(w * row[i] for w, row in zip(share, x)) for i in range(FEATURES)])
+    node = {"query": 0, "key": 1, "score_weight": 2, "score": "additive", "heads": 1, "kv_heads": 1, "head_dim": FEATURES, "value_dim": FEATURES}
+    return Case("attention_additive", "Attention", node, {"x": x}, rows, weights + [("v", v, None)])
+
+
+def key_value_case() -> Case:
+    x, memory = matrix(150, ROWS, FEATURES), matrix(151, ROWS, FEATURES)
+    names, size = ["query", "key", "value"], FEATURES // HEADS
+    weights = [(name, matrix(152 + i, FEATURES, FEATURES, 0.3), vector(155 + i, FEATURES, 0.3)) for i, name in enumerate(names)]
+    query, key, value = (linear(rows, weight, bias) for rows, (_, weight, bias) in zip((x, memory, memory), weights))
+    heads = {"heads": HEADS, "kv_heads": HEADS, "head_dim": size, "value_dim": size, "scale": as_f32(1 / math.sqrt(size))}
+    nodes = [{"op": "KeyValue", "name": "keep", "inputs": [1], "outputs": [], "key": 1, "value": 2, "state": 0},
+             {"op": "Attention", "name": "look", "inputs": [0], "outputs": [2], "query": 0, "state": 0, **heads}]
+    state = {"name": "memory", "kind": "kv_fixed", "heads": HEADS, "features": size, "value_features": size}
+    return Case("key_value", "KeyValue", {}, {"x": x, "memory": memory}, attention(query, key, value, HEADS), weights, nodes, [state])
+
+
+def state_case(op: str) -> Case:
+    x = matrix(160, ROWS, FEATURES)
+    nodes = [{"op": "Pool", "name": "last", "inputs": [0], "outputs": [1], "pool": "last"},
+             {"op": "StoreState", "name": "keep", "inputs": [1], "outputs": [], "state": 0},
+             {"op": "LoadState", "name": "read", "inputs": [], "outputs": [2], "state": 0}]
+    return Case(op.lower(), op, {}, {"x": x}, [x[-1]], [], nodes, [{"name": "last", "kind": "recurrent", "features": FEATURES}])
+
+
 def cases() -> list[Case]:
     return [embed_case(), attention_case(), feed_forward_case(False), feed_forward_case(True), linear_case(), norm_case("layer"),
             norm_case("rms"), *(activation_case(kind) for kind in ACTIVATIONS), pair_case("Add"), pair_case("Mul"), rows_case("Softmax"),
-            *(pool_case(kind) for kind in ("first", "mean", "max", "last")), rows_case("L2Normalize")]
+            *(pool_case(kind) for kind in ("first", "mean", "max", "last")), rows_case("L2Normalize"),
+            concat_case(), slice_case(), recurrent_case("gru"), recurrent_case("lstm"), additive_case(), key_value_case(),
+            state_case("LoadState"), state_case("StoreState")]
 
 
 def graph_json(case: Case) -> dict:
@@ -226,10 +303,11 @@ def graph_json(case: Case) -> dict:
         ids = not isinstance(data[0], list)
         inputs.append({"name": name, "value": value, "type": "i32" if ids else "f32", "features": 1 if ids else len(data[0]), "max_rows": 32})
     count = len(inputs)
-    node = {"op": case.op, "name": case.name, "inputs": list(range(count)), "outputs": [count], **case.node}
-    graph = {"name": "main", "values": count + 1, "inputs": inputs, "outputs": [{"name": "y", "value": count}], "nodes": [node]}
+    nodes = case.nodes or [{"op": case.op, "name": case.name, "inputs": list(range(count)), "outputs": [count], **case.node}]
+    last = nodes[-1]["outputs"][0]
+    graph = {"name": "main", "values": last + 1, "inputs": inputs, "outputs": [{"name": "y", "value": last}], "nodes": nodes}
     weights = [{"name": name, **({"bias_name": name + ".bias"} if bias else {})} for name, _, bias in case.weights]
-    return {"version": 1, "graphs": [graph], "weights": weights, "metadata": {"source": "tools/golden/tiny.py", "licence": "Apache-2.0"}}
+    return {"version": 1, "graphs": [graph], "weights": weights, "states": case.states, "metadata": {"source": "tools/golden/tiny.py", "licence": "Apache-2.0"}}
 
 
 def write_case(case: Case, folder: pathlib.Path):

@@ -1,6 +1,7 @@
 // Every float kernel, over any lanes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/simd/additive.h"
 #include "kernels/simd/finish.h"
 #include "kernels/simd/multiply_f32.h"
 #include "kernels/simd/normalize.h"

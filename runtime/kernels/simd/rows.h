@@ -41,6 +41,16 @@ void multiply(const Combine& args) {
       });
 }
 
+template <class L>
+void mix(const Mix& args) {
+  const Mix m = args;
+  each_vector<L>(
+      m.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+        const auto a = lanes.load(m.a + i);
+        lanes.store(m.out + i, a + lanes.load(m.weight + i) * (lanes.load(m.b + i) - a));
+      });
+}
+
 template <class L, class Load>
 [[gnu::always_inline]] inline void look_up(const LookUpRow& args, Load load) {
   const auto scale = L::set(args.scale);

@@ -33,8 +33,9 @@ void fill_size(const char* what, uint64_t found, uint32_t& size, const SourceTen
 SpecWeight read_weight(schema::WeightT& weight, Role role, const std::string& where, Checkpoint& checkpoint) {
   SpecWeight source;
   source.values = checkpoint.take(weight.name);
-  const std::vector<uint64_t>& shape = source.values.shape;
+  std::vector<uint64_t>& shape = source.values.shape;
   const size_t wanted = role == Role::kVector ? 1 : 2;
+  if (wanted == 1 && shape.size() == 2 && shape[0] == 1) shape.erase(shape.begin());  // PyTorch's linear layer with one output
   if (shape.size() != wanted) {
     throw Error(source.values.title() + " has shape " + shape_text(shape) + ", but its use in the graph asks for " +
                 (wanted == 1 ? "one dimension, [features]" : "two, [outputs, inputs]"));
