@@ -76,7 +76,8 @@ def attention_fields(model: Model, config: dict) -> tuple[dict, dict, dict]:
         look["scale"] = 1 / math.sqrt(width)
     if kind == "additive":
         look["score_weight"] = model.weight("attention.score.weight")
-    state = {"name": "source", "kind": "kv_fixed", "heads": 1, "features": width, "value_features": encoder, "score": score}
+    state = {"name": "source", "kind": "kv_fixed", "heads": 1, "features": width, "value_features": encoder, "score": score,
+             **({"format": "q8c"} if kind == "dot" else {})}  # without weights nothing else says that int8 will do
     return keep, look, state
 
 
@@ -151,7 +152,7 @@ def transformer(config: dict) -> Model:
         encode.add("KeyValue", f"{name} keys", [rows], 0, state=cross[layer], key=model.linear(name + ".key"), value=model.linear(name + ".value"))
     encode.output("rows", rows)
 
-    decode = model.graph("decode", config["longest"])
+    decode = model.graph("decode", 1)  # its logits are wide: a step at a time keeps the arena small
     rows = decode.add("Embed", "target embedding", [0], token=model.weight("target_embedding.weight"), position=positions, scale=math.sqrt(width),
                       state=own[0])
     for layer in range(config["layers"]):
