@@ -127,7 +127,7 @@ class Attend {
       const uint64_t stride = form_.heads * width;
       multiply_i8({scratch_.query_bytes + block.row * stride + block.head * width, stride, block.rows, panels,
                    static_cast<uint32_t>(width / kGroupCols), reinterpret_cast<const int8_t*>(keys),
-                   width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile});
+                   width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile, false});
     } else {
       const float* query = scratch_.query + block.row * scratch_.query_stride + uint64_t{block.head} * keys_.key_dim;
       multiply_f32({query, scratch_.query_stride, block.rows, panels, keys_.key_dim, keys, ElementFormat::kF32,
@@ -187,7 +187,7 @@ class Attend {
     if (keys_.int8) {
       multiply_i8({static_cast<const uint8_t*>(scratch_.weights), kKeyTile, block.rows, stride / kPanelRows,
                    tile.used / kGroupCols, reinterpret_cast<const int8_t*>(values), uint64_t{tile.room} * kPanelRows,
-                   static_cast<int32_t*>(scratch_.products), stride});
+                   static_cast<int32_t*>(scratch_.products), stride, false});
       kernels_.pool_tile_i8({static_cast<const int32_t*>(scratch_.products), stride, block.rows, keys_.value_dim,
                              running.decay, running.factor, context(block), scratch_.context_stride});
     } else {

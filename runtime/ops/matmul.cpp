@@ -25,6 +25,11 @@ Epilogue tile_epilogue(const Epilogue& whole, const float* bias, uint64_t row, u
   return tile;
 }
 
+// Whether quantized rows lie in pairs (QuantizeRows).
+bool lie_in_pairs(const Kernels& kernels, const WeightView& weight, uint32_t rows) {
+  return kernels.paired_rows && rows % 2 == 0 && weight.cols % 8 == 0;
+}
+
 // Outputs in `panels` panels from `output` on.
 uint32_t outputs_of(const WeightView& weight, uint32_t output, uint32_t panels) {
   const uint32_t left = weight.rows - output;
@@ -71,6 +76,7 @@ void quantize_for(const Kernels& kernels, const WeightView& weight, const FloatR
   args.out_stride = out.stride;
   args.scale = out.scale;
   args.zero = out.zero;
+  args.paired = lie_in_pairs(kernels, weight, in.rows);
   kernels.quantize_rows(args);
 }
 
@@ -82,9 +88,11 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
   product.groups = static_cast<uint32_t>(round_up(weight.cols, kGroupCols) / kGroupCols);
   product.w_panel_stride = panel_i8_bytes(weight.cols);
   product.c = tile;
+  product.paired = lie_in_pairs(kernels, weight, rows);
   FinishI8 finish;
   finish.c = tile;
-  const Pieces row_pieces(rows, kernels.tile_rows);
+  const uint32_t step = product.paired ? 2 : 1;
+  const Pieces row_pieces(rows / step, kernels.tile_rows / step);
   const Pieces panel_pieces(panels_of(weight), kernels.tile_panels);
   for (uint64_t p = 0; p < panel_pieces.count(); ++p) {
     const uint32_t output = panel_pieces.begin(p) * kPanelRows;
@@ -95,8 +103,8 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
     finish.w_scale = weight.scales + output;
     finish.w_sum = weight.sums + output;
     for (uint64_t r = 0; r < row_pieces.count(); ++r) {
-      const uint32_t row = row_pieces.begin(r);
-      product.rows = finish.rows = row_pieces.size(r);
+      const uint32_t row = row_pieces.begin(r) * step;
+      product.rows = finish.rows = row_pieces.size(r) * step;
       product.a = in.bytes + row * in.stride;
       kernels.multiply_i8(product);
       finish.scale = in.scale + row;

@@ -136,7 +136,12 @@ class Row {
   }
 
   uint32_t rows, keys;
+  // Where no table has unsigned bytes, its kernels may count on 0.
+#if defined(__x86_64__)
   int32_t zero = 128;
+#else
+  int32_t zero = 0;
+#endif
   float score_scale = static_cast<float>(0.25 * kLog2E);
   bool with_bias = false;
   std::vector<int32_t> scores_i8, key_sum;

@@ -29,8 +29,12 @@ __attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t
   asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
 }
 
-__attribute__((always_inline)) inline void load_inputs(int8x16_t& in, const uint8_t* a, uint64_t offset) {
-  asm volatile("ldr %q0, [%1, %2]" : "=w"(in) : "r"(a), "r"(offset) : "memory");
+__attribute__((always_inline)) inline void load_inputs(int8x16_t& in, const uint8_t* a, uint64_t at) {
+  asm volatile("ldr %q0, [%1, %2]" : "=w"(in) : "r"(a), "r"(at) : "memory");
+}
+
+__attribute__((always_inline)) inline void store_sums(int32x4_t x, int32x4_t y, int32_t* c, int offset) {
+  asm volatile("stp %q0, %q1, [%2, %3]" : : "w"(x), "w"(y), "r"(c), "i"(offset) : "memory");
 }
 
 // 4 outputs of a row += weights by the inputs in quarter `lane`.
@@ -49,15 +53,30 @@ __attribute__((always_inline)) inline void multiply_line(int32x4_t (&sums)[kRows
   }
 }
 
-// Group kLane of four; w0 and w1 are its first line and become that of the next.
-template <int kRows, int kLane, bool kLast>
+// Group kLane of four, weights from `kFirst` bytes on; w0 and w1 are its first line and become that of the next.
+template <int kRows, int kLane, int kFirst, bool kLast>
 __attribute__((always_inline)) inline void multiply_group(int32x4_t (&sums)[kRows][kQuads], const int8x16_t (&in)[kRows],
                                                           int8x16_t& w0, int8x16_t& w1, const int8_t* w) {
   int8x16_t w2, w3;
-  load_weights(w2, w3, w, kLane * 64 + 32);
+  load_weights(w2, w3, w, kFirst + kLane * 64 + 32);
   multiply_line<kRows, kLane>(sums, in, 0, w0, w1);
-  if constexpr (!kLast) load_weights(w0, w1, w, kLane * 64 + 64);
+  if constexpr (!kLast) load_weights(w0, w1, w, kFirst + kLane * 64 + 64);
   multiply_line<kRows, kLane>(sums, in, 2, w2, w3);
+}
+
+// Four groups, `kFour` fours on.
+template <int kRows, int kFour>
+__attribute__((always_inline)) inline void multiply_four(int32x4_t (&sums)[kRows][kQuads], const uint8_t* const (&a)[kRows],
+                                                         uint64_t at, const int8_t* w) {
+  constexpr int kFirst = kFour * 256;
+  int8x16_t in[kRows], w0, w1;
+  load_weights(w0, w1, w, kFirst);
+#pragma GCC unroll 5
+  for (int r = 0; r < kRows; ++r) load_inputs(in[r], a[r], at);
+  multiply_group<kRows, 0, kFirst, false>(sums, in, w0, w1, w);
+  multiply_group<kRows, 1, kFirst, false>(sums, in, w0, w1, w);
+  multiply_group<kRows, 2, kFirst, false>(sums, in, w0, w1, w);
+  multiply_group<kRows, 3, kFirst, true>(sums, in, w0, w1, w);
 }
 
 template <int kRows>
@@ -73,18 +92,17 @@ void multiply_block(const Block& args) {
 #pragma GCC unroll 5
   for (int r = 0; r < kRows; ++r) a[r] = block.a + r * block.a_stride;
   const int8_t* w = block.w;
-  int8x16_t in[kRows], w0, w1;
   uint64_t at = 0;  // bytes of a row
-  for (const uint64_t end = block.groups / 4 * 16; at != end; at += 16, w += 256) {
-    load_weights(w0, w1, w, 0);
-#pragma GCC unroll 5
-    for (int r = 0; r < kRows; ++r) load_inputs(in[r], a[r], at);
-    multiply_group<kRows, 0, false>(sums, in, w0, w1, w);
-    multiply_group<kRows, 1, false>(sums, in, w0, w1, w);
-    multiply_group<kRows, 2, false>(sums, in, w0, w1, w);
-    multiply_group<kRows, 3, true>(sums, in, w0, w1, w);
+  const uint64_t fours = block.groups / 4 * uint64_t{16};
+  for (const uint64_t end = fours / 64 * 64; at != end; at += 64, w += 1024) {
+    multiply_four<kRows, 0>(sums, a, at, w);
+    multiply_four<kRows, 1>(sums, a, at + 16, w);
+    multiply_four<kRows, 2>(sums, a, at + 32, w);
+    multiply_four<kRows, 3>(sums, a, at + 48, w);
   }
+  for (; at != fours; at += 16, w += 256) multiply_four<kRows, 0>(sums, a, at, w);
   for (const uint64_t end = block.groups * uint64_t{4}; at != end; at += 4, w += 64) {
+    int8x16_t in[kRows], w0, w1;
     load_weights(w0, w1, w, 0);
 #pragma GCC unroll 5
     for (int r = 0; r < kRows; ++r) {
@@ -92,12 +110,13 @@ void multiply_block(const Block& args) {
       __builtin_memcpy(&four, a[r] + at, sizeof four);
       in[r] = vreinterpretq_s8_s32(vdupq_n_s32(four));
     }
-    multiply_group<kRows, 0, true>(sums, in, w0, w1, w);
+    multiply_group<kRows, 0, 0, true>(sums, in, w0, w1, w);
   }
+  int32_t* c = block.c;
 #pragma GCC unroll 5
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-    for (int q = 0; q < kQuads; ++q) vst1q_s32(block.c + r * block.c_stride + q * 4, sums[r][q]);
+  for (int r = 0; r < kRows; ++r, c += block.c_stride) {
+    store_sums(sums[r][0], sums[r][1], c, 0);
+    store_sums(sums[r][2], sums[r][3], c, 32);
   }
 }
 
@@ -109,12 +128,16 @@ constexpr BlockFunction kBlocks[kBlockRows] = {multiply_block<1>, multiply_block
 
 void multiply_i8(const MultiplyI8& args) {
   const uint32_t blocks = (args.rows + kBlockRows - 1) / kBlockRows;
-  for (uint32_t panel = 0; panel < args.panels; ++panel) {
-    for (uint32_t i = 0, row = 0; i < blocks; ++i) {
-      const uint32_t rows = (args.rows - row) / (blocks - i);  // of nearly the same size
-      kBlocks[rows - 1]({args.a + row * args.a_stride, args.a_stride, args.w + panel * args.w_panel_stride, args.groups,
-                         args.c + row * uint64_t{args.c_stride} + panel * 16, args.c_stride});
-      row += rows;
+  Block block = {args.a, args.a_stride, args.w, args.groups, args.c, args.c_stride};
+  for (uint32_t panel = 0; panel < args.panels; ++panel, block.w += args.w_panel_stride) {
+    block.a = args.a;
+    block.c = args.c + panel * 16;
+    for (uint32_t i = blocks, left = args.rows; i > 0; --i) {
+      const uint32_t rows = left / i;  // of nearly the same size
+      kBlocks[rows - 1](block);
+      block.a += rows * args.a_stride;
+      block.c += rows * block.c_stride;
+      left -= rows;
     }
   }
 }

@@ -1,9 +1,9 @@
 // Int8 products with the matrix instructions of ARMv8.6: 2 rows by 2 outputs by 8 inputs an instruction.
 // SPDX-License-Identifier: Apache-2.0
 //
-// smmla wants 8 inputs of each row and output side by side. Rows lie so but for their order, weights as groups of 4; both
-// are put in order in scratch once: inputs serve all outputs of a tile, weights all its rows. Then a block of 8 rows by
-// 8 outputs (16 sums) loads 8 registers for 16 instructions.
+// smmla wants 8 inputs of two rows (or outputs) side by side. Weights lie as groups of 4: two groups are zipped as they
+// are loaded. Rows come in such pairs already (MultiplyI8::paired), or are put together as they are loaded. A block is up
+// to 6 pairs of rows by half a panel: 24 sums. In assembly, in this order: GCC 12 copies sums between registers otherwise.
 #include <arm_neon.h>
 
 #include "kernels/tables.h"
@@ -11,155 +11,175 @@
 namespace heed::i8mm {
 namespace {
 
-constexpr uint32_t kMaxRows = 32;
-constexpr uint32_t kBlockPairs = 4;       // pairs of rows in a block
-constexpr uint32_t kHalf = 8;             // outputs in half a panel
-constexpr uint32_t kOutputPairs = kHalf / 2;
-static_assert(kOutputPairs == kBlockPairs, "octets of rows and outputs are as far apart");
-constexpr uint32_t kChunkOctets = 64;     // groups of 8 inputs worked on at a time
+constexpr uint32_t kBlockPairs = 6;
+constexpr int kQuads = 4;  // pairs of outputs in half a panel
 
-// Scratch of a chunk. A pair is 16 bytes: 8 inputs of one row (or output), then of the next.
-struct Chunk {
-  uint32_t octets;
-  bool first;  // c is set, otherwise added to
-  alignas(16) int8_t rows[kMaxRows / 2 / kBlockPairs][kChunkOctets][kBlockPairs][16];  // octets in twos: kChunkOctets is even
-  alignas(16) int8_t outputs[kChunkOctets][kOutputPairs][16];
+// Pairs of rows by half a panel.
+struct Block {
+  const uint8_t* a;
+  uint64_t a_stride;
+  uint32_t rows;    // those that are left: more than the block's, or one less
+  uint32_t groups;
+  const int8_t* w;  // its half of the first group
+  int32_t* c;
+  uint64_t c_stride;
 };
 
-// 16 inputs of two rows to two pairs, a block's octet apart.
-__attribute__((always_inline)) inline void order_pair(int8x16_t a, int8x16_t b, int8_t* out) {
-  const int64x2_t x = vreinterpretq_s64_s8(a), y = vreinterpretq_s64_s8(b);
-  vst1q_s8(out, vreinterpretq_s8_s64(vzip1q_s64(x, y)));
-  vst1q_s8(out + kBlockPairs * 16, vreinterpretq_s8_s64(vzip2q_s64(x, y)));
-}
-
-// Up to 15 bytes, zeros after them.
-int8x16_t load_part(const uint8_t* from, uint32_t bytes) {
-  int8_t all[16] = {};
-  __builtin_memcpy(all, from, bytes);
-  return vld1q_s8(all);
-}
-
-// Pairs of rows into their blocks. An odd last row is its own neighbour.
-void order_rows(const MultiplyI8& args, uint32_t first_group, uint32_t groups, Chunk& chunk) {
-  const uint32_t bytes = groups * 4, whole = bytes / 16 * 16;
-  for (uint32_t row = 0; row < args.rows; row += 2) {
-    const uint8_t* a = args.a + row * args.a_stride + first_group * uint64_t{4};
-    const uint8_t* b = row + 1 < args.rows ? a + args.a_stride : a;
-    int8_t* out = chunk.rows[row / 2 / kBlockPairs][0][row / 2 % kBlockPairs];
-#pragma GCC unroll 2
-    for (uint32_t i = 0; i < whole; i += 16, out += 2 * kBlockPairs * 16) {
-      order_pair(vreinterpretq_s8_u8(vld1q_u8(a + i)), vreinterpretq_s8_u8(vld1q_u8(b + i)), out);
-    }
-    if (whole < bytes) order_pair(load_part(a + whole, bytes - whole), load_part(b + whole, bytes - whole), out);
+// Where the next inputs of a pair lie.
+struct Paired {
+  static constexpr bool kOddGroups = false;
+  const uint8_t* at;
+  __attribute__((always_inline)) int8x16_t load() {
+    int8x16_t in;
+    asm volatile("ldr %q0, [%1], #16" : "=w"(in), "+r"(at) : : "memory");
+    return in;
   }
-}
-
-// 8 inputs of 8 outputs, in two groups, to 4 pairs.
-__attribute__((always_inline)) inline void order_octet(const int8x16_t (&x)[2], const int8x16_t (&y)[2], int8_t* out) {
-#pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i) {
-    const int32x4_t first = vreinterpretq_s32_s8(x[i]), second = vreinterpretq_s32_s8(y[i]);
-    vst1q_s8(out + i * 32, vreinterpretq_s8_s32(vzip1q_s32(first, second)));
-    vst1q_s8(out + i * 32 + 16, vreinterpretq_s8_s32(vzip2q_s32(first, second)));
+};
+struct Apart {
+  static constexpr bool kOddGroups = true;
+  const uint8_t* first;
+  const uint8_t* second;
+  __attribute__((always_inline)) int8x16_t load() {
+    int8x16_t in;
+    asm volatile("ldr %d0, [%1], #8\n\tld1 {%0.d}[1], [%2], #8" : "=&w"(in), "+r"(first), "+r"(second) : : "memory");
+    return in;
   }
-}
-
-// Half a panel; w points at its part of the first group.
-void order_outputs(const int8_t* w, uint32_t groups, Chunk& chunk) {
-  int8_t* out = chunk.outputs[0][0];
-  const int8x16_t none = vdupq_n_s8(0);
-#pragma GCC unroll 2
-  for (uint32_t octet = groups / 2; octet > 0; --octet, w += 128, out += kOutputPairs * 16) {
-    order_octet({vld1q_s8(w), vld1q_s8(w + 16)}, {vld1q_s8(w + 64), vld1q_s8(w + 80)}, out);
+  // The last group of an odd number.
+  __attribute__((always_inline)) int8x16_t load_group() const {
+    int32_t in[4] = {};
+    __builtin_memcpy(in, first, 4);
+    __builtin_memcpy(in + 2, second, 4);
+    return vreinterpretq_s8_s32(vld1q_s32(in));
   }
-  if (groups % 2 != 0) order_octet({vld1q_s8(w), vld1q_s8(w + 16)}, {none, none}, out);
+};
+
+__attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t& w1, const int8_t* w, int offset) {
+  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
 }
 
-// Adds a pair of rows by 4 outputs to c, or sets it. The sums are row 0 by outputs 0 and 1, row 1 by the same.
-__attribute__((always_inline)) inline void store_sums(int32x4_t left, int32x4_t right, bool first, int32_t* row0,
-                                                      int32_t* row1) {
-  const int64x2_t l = vreinterpretq_s64_s32(left), r = vreinterpretq_s64_s32(right);
-  const int32x4_t upper = vreinterpretq_s32_s64(vzip1q_s64(l, r)), lower = vreinterpretq_s32_s64(vzip2q_s64(l, r));
-  vst1q_s32(row0, first ? upper : vaddq_s32(upper, vld1q_s32(row0)));
-  if (row1) vst1q_s32(row1, first ? lower : vaddq_s32(lower, vld1q_s32(row1)));
+// Two groups of 4 outputs, x and y, to two pairs of outputs.
+__attribute__((always_inline)) inline void zip(int8x16_t& x, int8x16_t& y) {
+  const int32x4_t first = vreinterpretq_s32_s8(x), second = vreinterpretq_s32_s8(y);
+  x = vreinterpretq_s8_s32(vzip1q_s32(first, second));
+  y = vreinterpretq_s8_s32(vzip2q_s32(first, second));
 }
 
-__attribute__((always_inline)) inline void load_pairs(int8x16_t& x, int8x16_t& y, const int8_t* from, int offset) {
-  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(x), "=&w"(y) : "r"(from), "i"(offset) : "memory");
-}
-
-// 8 inputs of a block, `kOctet` places on. In assembly, because GCC 12 copies sums between registers otherwise.
-template <int kPairs, int kOctet>
-__attribute__((always_inline)) inline void multiply_octet(int32x4_t (&sums)[kPairs][kOutputPairs], const int8_t* in,
-                                                          const int8_t* out) {
-  constexpr int kAt = kOctet * kBlockPairs * 16;
-  int8x16_t a[4], w[kOutputPairs];
-  load_pairs(w[0], w[1], out, kAt);
-  load_pairs(a[0], a[1], in, kAt);
-  load_pairs(w[2], w[3], out, kAt + 32);
-  if constexpr (kPairs > 2) load_pairs(a[2], a[3], in, kAt + 32);
+__attribute__((always_inline)) inline void multiply(int32x4_t (&sums)[kQuads], int8x16_t in, const int8x16_t (&w)[kQuads]) {
 #pragma GCC unroll 4
+  for (int q = 0; q < kQuads; ++q) asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sums[q]) : "w"(in), "w"(w[q]));
+}
+
+__attribute__((always_inline)) inline void store_row(int64x2_t x, int64x2_t y, int32_t* c) {
+  asm volatile("stp %q0, %q1, [%2]" : : "w"(x), "w"(y), "r"(c) : "memory");
+}
+
+// 8 inputs of a block. The inputs of a pair are loaded while those of the one before are multiplied.
+template <int kPairs, class Pair>
+__attribute__((always_inline)) inline void multiply_octet(int32x4_t (&sums)[kPairs][kQuads], Pair (&pairs)[kPairs],
+                                                          const int8_t* w, int offset) {
+  int8x16_t out[kQuads], in[2];
+  load_weights(out[0], out[2], w, offset);
+  load_weights(out[1], out[3], w, offset + 64);
+  in[0] = pairs[0].load();
+  zip(out[0], out[1]);
+  zip(out[2], out[3]);
+#pragma GCC unroll 6
   for (int p = 0; p < kPairs; ++p) {
-#pragma GCC unroll 4
-    for (uint32_t q = 0; q < kOutputPairs; ++q) {
-      asm volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(sums[p][q]) : "w"(a[p]), "w"(w[q]));
-    }
+    if (p + 1 < kPairs) in[(p + 1) % 2] = pairs[p + 1].load();
+    multiply(sums[p], in[p % 2], out);
   }
 }
 
-// Block number `index` by half a panel. `rows` is 2 * kPairs, or one less.
+// The sums are row 0 by outputs 0 and 1, row 1 by the same; so for all pairs of outputs.
 template <int kPairs>
-void multiply_block(const Chunk& chunk, uint32_t index, uint32_t rows, int32_t* c, uint64_t c_stride) {
-  int32x4_t sums[kPairs][kOutputPairs];
+__attribute__((always_inline)) inline void store_block(const Block& block, const int32x4_t (&sums)[kPairs][kQuads]) {
+  int32_t* c = block.c;
+#pragma GCC unroll 6
+  for (int p = 0; p < kPairs; ++p, c += 2 * block.c_stride) {
+    int64x2_t pair[kQuads];
 #pragma GCC unroll 4
+    for (int q = 0; q < kQuads; ++q) pair[q] = vreinterpretq_s64_s32(sums[p][q]);
+    store_row(vzip1q_s64(pair[0], pair[1]), vzip1q_s64(pair[2], pair[3]), c);
+    if (2 * p + 1u < block.rows) store_row(vzip2q_s64(pair[0], pair[1]), vzip2q_s64(pair[2], pair[3]), c + block.c_stride);
+  }
+}
+
+template <int kPairs, class Pair>
+__attribute__((always_inline)) inline void multiply_pairs(const Block& args, Pair (&pairs)[kPairs]) {
+  const Block block = args;
+  int32x4_t sums[kPairs][kQuads];
+#pragma GCC unroll 6
   for (auto& pair : sums) {
 #pragma GCC unroll 4
     for (auto& sum : pair) sum = vdupq_n_s32(0);
   }
-  const int8_t* in = chunk.rows[index][0][0];
-  const int8_t* out = chunk.outputs[0][0];
-  uint32_t left = chunk.octets;
-  for (; left >= 2; left -= 2, in += 2 * kBlockPairs * 16, out += 2 * kOutputPairs * 16) {
-    multiply_octet<kPairs, 0>(sums, in, out);
-    multiply_octet<kPairs, 1>(sums, in, out);
+  const int8_t* w = block.w;
+  for (uint32_t two = block.groups / 4; two > 0; --two, w += 256) {
+    multiply_octet<kPairs>(sums, pairs, w, 0);
+    multiply_octet<kPairs>(sums, pairs, w, 128);
   }
-  if (left > 0) multiply_octet<kPairs, 0>(sums, in, out);
-#pragma GCC unroll 4
+  if (block.groups / 2 % 2 != 0) {
+    multiply_octet<kPairs>(sums, pairs, w, 0);
+    w += 128;
+  }
+  if constexpr (Pair::kOddGroups) {
+    if (block.groups % 2 != 0) {
+      int8x16_t out[kQuads] = {vld1q_s8(w), vdupq_n_s8(0), vld1q_s8(w + 16), vdupq_n_s8(0)};
+      zip(out[0], out[1]);
+      zip(out[2], out[3]);
+#pragma GCC unroll 6
+      for (int p = 0; p < kPairs; ++p) multiply(sums[p], pairs[p].load_group(), out);
+    }
+  }
+  store_block<kPairs>(block, sums);
+}
+
+template <int kPairs>
+void multiply_paired(const Block& block) {
+  Paired pairs[kPairs];
+#pragma GCC unroll 6
+  for (int p = 0; p < kPairs; ++p) pairs[p] = {block.a + 2 * p * block.a_stride};
+  multiply_pairs<kPairs>(block, pairs);
+}
+
+// An odd last row is its own neighbour.
+template <int kPairs>
+void multiply_apart(const Block& block) {
+  Apart pairs[kPairs];
+#pragma GCC unroll 6
   for (int p = 0; p < kPairs; ++p) {
-    int32_t* row0 = c + 2 * p * c_stride;
-    int32_t* row1 = 2 * p + 1u < rows ? row0 + c_stride : nullptr;
-    store_sums(sums[p][0], sums[p][1], chunk.first, row0, row1);
-    store_sums(sums[p][2], sums[p][3], chunk.first, row0 + 4, row1 ? row1 + 4 : nullptr);
+    const uint8_t* first = block.a + 2 * p * block.a_stride;
+    pairs[p] = {first, 2 * p + 1u < block.rows ? first + block.a_stride : first};
   }
+  multiply_pairs<kPairs>(block, pairs);
 }
 
-using BlockFunction = void (*)(const Chunk& chunk, uint32_t index, uint32_t rows, int32_t* c, uint64_t c_stride);
-constexpr BlockFunction kBlocks[kBlockPairs] = {multiply_block<1>, multiply_block<2>, multiply_block<3>,
-                                                multiply_block<4>};
-
-void multiply_half(const MultiplyI8& args, const Chunk& chunk, int32_t* c) {
-  constexpr uint32_t kBlockRows = 2 * kBlockPairs;
-  for (uint32_t row = 0; row < args.rows; row += kBlockRows) {
-    const uint32_t rows = args.rows - row < kBlockRows ? args.rows - row : kBlockRows;
-    kBlocks[(rows + 1) / 2 - 1](chunk, row / kBlockRows, rows, c + row * uint64_t{args.c_stride}, args.c_stride);
-  }
-}
+using BlockFunction = void (*)(const Block& block);
+constexpr BlockFunction kPaired[kBlockPairs] = {multiply_paired<1>, multiply_paired<2>, multiply_paired<3>,
+                                                multiply_paired<4>, multiply_paired<5>, multiply_paired<6>};
+constexpr BlockFunction kApart[kBlockPairs] = {multiply_apart<1>, multiply_apart<2>, multiply_apart<3>,
+                                               multiply_apart<4>, multiply_apart<5>, multiply_apart<6>};
 
 }  // namespace
 
 void multiply_i8(const MultiplyI8& args) {
   if (args.rows == 1) return dotprod::multiply_i8(args);
-  Chunk chunk;
-  for (uint32_t group = 0; group < args.groups; group += 2 * kChunkOctets) {
-    const uint32_t left = args.groups - group, groups = left < 2 * kChunkOctets ? left : 2 * kChunkOctets;
-    chunk.octets = (groups + 1) / 2;
-    chunk.first = group == 0;
-    order_rows(args, group, groups, chunk);
-    for (uint32_t half = 0; half < 2 * args.panels; ++half) {
-      const int8_t* w = args.w + half / 2 * args.w_panel_stride + group * uint64_t{64} + half % 2 * (4 * kHalf);
-      order_outputs(w, groups, chunk);
-      multiply_half(args, chunk, args.c + half * kHalf);
+  const BlockFunction* blocks = args.paired ? kPaired : kApart;
+  const uint32_t all = (args.rows + 1) / 2, count = (all + kBlockPairs - 1) / kBlockPairs;
+  Block block = {args.a, args.a_stride, 0, args.groups, args.w, args.c, args.c_stride};
+  for (uint32_t half = 0; half < 2 * args.panels; ++half) {
+    block.a = args.a;
+    block.w = args.w + half / 2 * args.w_panel_stride + half % 2 * 32;
+    block.c = args.c + half * 8;
+    uint32_t left = all;
+    block.rows = args.rows;
+    for (uint32_t i = count; i > 0; --i) {
+      const uint32_t pairs = left / i;  // of nearly the same size
+      blocks[pairs - 1](block);
+      block.a += 2 * pairs * args.a_stride;
+      block.c += 2 * pairs * block.c_stride;
+      block.rows -= 2 * pairs;
+      left -= pairs;
     }
   }
 }

@@ -56,6 +56,28 @@ void finish_plain(const typename Product::Args& args, uint32_t outputs, Activate
   }
 }
 
+// What is activated to its rows' outputs from o on; returns where the next ones are.
+template <class L>
+[[gnu::always_inline]] inline const float* store_activated(const Epilogue& e, uint32_t first, uint32_t rows, uint32_t o,
+                                                           const float* from) {
+  float* out = e.out + first * e.out_stride + o;
+  for (uint32_t r = 0; r < rows; ++r, from += L::kLanes, out += e.out_stride) Whole<L>{}.store(out, L::load(from));
+  return from;
+}
+
+// The same times the factor, plus the residual.
+template <class L>
+[[gnu::always_inline]] inline const float* store_combined(const Epilogue& e, uint64_t first, uint32_t rows, uint32_t o,
+                                                          const float* from) {
+  for (uint64_t r = first; r < first + rows; ++r, from += L::kLanes) {
+    auto y = L::load(from);
+    if (e.factor) y = y * L::load(e.factor + r * e.factor_stride + o);
+    if (e.residual) y = y + L::load(e.residual + r * e.residual_stride + o);
+    Whole<L>{}.store(e.out + r * e.out_stride + o, y);
+  }
+  return from;
+}
+
 // The whole epilogue: the products of a block (a tile of multiply_i8 is one) are stored side by side, activated, and
 // taken through the rest.
 template <class L, class Product>
@@ -69,21 +91,18 @@ void finish_activated(const typename Product::Args& args, uint32_t outputs, Acti
     const uint32_t cols = kActivationBlock / rows / k * k;
     for (uint32_t start = 0; start < outputs; start += cols) {
       const uint32_t end = One<L>::least(start + cols, outputs);
-      float* next = block;
+      float* end_of_block = block;
       for (uint32_t o = start; o < end; o += k) {
         const Product product(args, o);
         const auto bias = e.bias ? L::load(e.bias + o) : L::set(0.0f);
-        for (uint32_t r = first; r < first + rows; ++r, next += k) L::store(next, product.at(r, c_stride) + bias);
-      }
-      if (activate) activate(block, static_cast<uint32_t>(next - block));
-      next = block;
-      for (uint32_t o = start; o < end; o += k) {
-        for (uint64_t r = first; r < first + rows; ++r, next += k) {
-          auto y = L::load(next);
-          if (e.factor) y = y * L::load(e.factor + r * e.factor_stride + o);
-          if (e.residual) y = y + L::load(e.residual + r * e.residual_stride + o);
-          Whole<L>{}.store(e.out + r * e.out_stride + o, y);
+        for (uint32_t r = first; r < first + rows; ++r, end_of_block += k) {
+          L::store(end_of_block, product.at(r, c_stride) + bias);
         }
+      }
+      if (activate) activate(block, static_cast<uint32_t>(end_of_block - block));
+      const float* next = block;
+      for (uint32_t o = start; o < end; o += k) {
+        next = e.factor || e.residual ? store_combined<L>(e, first, rows, o, next) : store_activated<L>(e, first, rows, o, next);
       }
     }
   }

@@ -159,6 +159,8 @@ struct Armv7Lanes : Several<Armv7Four, 2> {
   static constexpr uint32_t kProductRows = 2;
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
+  static constexpr bool kSigned = true;
+  static constexpr bool kPairs = false;
 };
 
 }  // namespace heed::simd

@@ -75,12 +75,13 @@ struct NeonFour : XsimdLanes<xsimd::neon64> {
     const uint32_t four = vget_lane_u32(vreinterpret_u32_u8(bytes), 0);
     std::memcpy(p, &four, sizeof four);
   }
-  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
+  static uint8x16_t to_bytes(uint8_t flip, I a, I b, I c, I d) {
     const int16x8_t low = vqmovn_high_s32(vqmovn_s32(a), b);
     const int16x8_t high = vqmovn_high_s32(vqmovn_s32(c), d);
     const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
-    vst1q_u8(p, veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(flip)));
+    return veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(flip));
   }
+  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) { vst1q_u8(p, to_bytes(flip, a, b, c, d)); }
   static void store_weights(uint8_t* p, I v) { store_bytes(p, 0, v); }
   static void store_weights(uint8_t* p, I a, I b, I c, I d) {
     const int16x8_t low = vuzp1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b));
@@ -107,6 +108,14 @@ struct NeonLanes : Several<NeonFour, 4> {
   static constexpr uint32_t kProductRows = 4;
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
+  static constexpr bool kSigned = true;
+  static constexpr bool kPairs = true;
+
+  static void store_pairs(uint8_t* p, uint8_t flip, const I& v) {
+    const uint8x16_t bytes = NeonFour::to_bytes(flip, v.v[0], v.v[1], v.v[2], v.v[3]);
+    vst1_u8(p, vget_low_u8(bytes));
+    vst1_u8(p + 16, vget_high_u8(bytes));
+  }
 };
 
 }  // namespace heed::simd

@@ -21,26 +21,33 @@ template <class L, bool kScaled>
 [[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, uint32_t cols) {
   auto hi = L::set(int32_t{0});
   auto lo = L::set(kSignBit);
-  each_vector<L>(
-      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-        auto x = lanes.load(in + c);
-        if constexpr (kScaled) x = x * lanes.load(input_scale + c);
-        hi = L::max_signed(hi, L::bits(x));
-        lo = L::max_unsigned(lo, L::bits(x));
-      });
+  const auto widen = [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+    auto x = lanes.load(in + c);
+    if constexpr (kScaled) x = x * lanes.load(input_scale + c);
+    hi = L::max_signed(hi, L::bits(x));
+    lo = L::max_unsigned(lo, L::bits(x));
+  };
+  constexpr uint32_t k = L::kLanes;
+  uint32_t c = 0;
+  for (; c + 4 * k <= cols; c += 4 * k) {
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4 * k; i += k) widen(Whole<L>{}, c + i);
+  }
+  each_vector<L>(cols - c, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { widen(lanes, c + i); });
   const int32_t hi_bits = L::fold_max_signed(hi);
   const int32_t lo_bits = L::fold_max_unsigned(lo);
   return {One<L>::from_bits(lo_bits), One<L>::from_bits(hi_bits),
           hi_bits < kInfinityBits && (lo_bits & ~kSignBit) < kInfinityBits};
 }
 
-template <class L, bool kScaled>
+// A row's bytes, those of 8 inputs `kApart` bytes from those of the 8 before.
+template <class L, bool kScaled, uint32_t kApart>
 [[gnu::always_inline]] inline void quantize_row(const QuantizeRows& args, uint32_t r) {
   using F = typename L::F;
   constexpr uint32_t k = L::kLanes;
   const float* in = args.in + r * args.in_stride;
   const float* input_scale = args.input_scale;
-  uint8_t* out = args.out + r * args.out_stride;
+  uint8_t* out = kApart == 8 ? args.out + r * args.out_stride : args.out + r / 2 * 2 * args.out_stride + r % 2 * 8;
   const uint32_t cols = args.cols;
   const uint8_t flip = args.flip;
 
@@ -54,7 +61,11 @@ template <class L, bool kScaled>
   args.zero[r] = zero + (flip ? 128 : 0);
   const uint32_t padded = (cols + 3) / 4 * 4;
   if (!range.finite) {
-    std::memset(out, flip, padded);
+    if constexpr (kApart == 8) {
+      std::memset(out, flip, padded);
+    } else {
+      for (uint32_t c = 0; c < padded; c += 8) std::memset(out + c / 8 * kApart, flip, 8);
+    }
     return;
   }
 
@@ -65,6 +76,20 @@ template <class L, bool kScaled>
   };
   const Whole<L> whole;
   uint32_t c = 0;
+  if constexpr (kApart == 16) {
+    static_assert(k == 16);
+    for (; c + 2 * k <= cols; c += 2 * k) {
+      L::store_pairs(out + c * 2, flip, quantized(whole, c));
+      L::store_pairs(out + c * 2 + 2 * k, flip, quantized(whole, c + k));
+    }
+    for (; c + k <= cols; c += k) L::store_pairs(out + c * 2, flip, quantized(whole, c));
+    if (c < cols) {
+      uint8_t rest[k];
+      L::store_bytes(rest, flip, quantized(Part<L>{8}, c));
+      std::memcpy(out + c * 2, rest, 8);
+    }
+    return;
+  }
   for (; c + 4 * k <= cols; c += 4 * k) {
     const auto a = quantized(whole, c), b = quantized(whole, c + k);
     L::store_bytes(out + c, flip, a, b, quantized(whole, c + 2 * k), quantized(whole, c + 3 * k));
@@ -85,8 +110,16 @@ template <class L, bool kScaled>
 
 template <class L>
 void quantize_rows(const QuantizeRows& args) {
+  if constexpr (L::kPairs) {
+    if (args.paired) {
+      for (uint32_t r = 0; r < args.rows; ++r) {
+        args.input_scale ? quantize_row<L, true, 16>(args, r) : quantize_row<L, false, 16>(args, r);
+      }
+      return;
+    }
+  }
   for (uint32_t r = 0; r < args.rows; ++r) {
-    args.input_scale ? quantize_row<L, true>(args, r) : quantize_row<L, false>(args, r);
+    args.input_scale ? quantize_row<L, true, 8>(args, r) : quantize_row<L, false, 8>(args, r);
   }
 }
 

@@ -30,10 +30,12 @@ struct TileKeys {
       scale = whole(tile.key_scale, tile.keys, copies[0], 0.0f);
       value_log2 = whole(tile.value_log2, tile.keys, copies[1], -One<L>::infinity());
       value_inverse = whole(tile.value_inverse, tile.keys, copies[2], 0.0f);
-      each_vector<L>(
-          tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
-            L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
-          });
+      if constexpr (!L::kSigned) {
+        each_vector<L>(
+            tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
+              L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
+            });
+      }
     }
   }
 
@@ -65,7 +67,9 @@ struct TileRow {
         scale(L::set(t.row_scale[r * t.row_scale_stride] * t.score_scale)) {}
 
   [[gnu::always_inline]] F logits(uint32_t j) const {
-    if constexpr (kInt8) {
+    if constexpr (kInt8 && L::kSigned) {
+      return (L::to_float(L::load(tile.scores_i8 + line + j)) * L::load(keys.scale + j)) * scale;
+    } else if constexpr (kInt8) {
       // Behind the tile's keys there may be anything.
       const auto exact = L::subtract(L::load(tile.scores_i8 + line + j), L::load(keys.offset + j));
       return (L::to_float(exact) * L::load(keys.scale + j)) * scale;
@@ -102,17 +106,26 @@ template <class L>
   Whole<L>{}.store(weights + j, e);
 }
 
+// Logits of kKeys keys, of which a row sees all, to u. `tops` takes in the greatest.
+template <class L, uint32_t kKeys, bool kInt8>
+[[gnu::always_inline]] inline void take_logits(const TileRow<L, kInt8>& row, uint32_t first, float* u,
+                                               typename L::F& tops) {
+#pragma GCC unroll 4
+  for (uint32_t i = 0; i < kKeys; i += L::kLanes) {
+    const auto x = row.with_value(row.logits(first + i), first + i);
+    tops = L::max(x, tops);
+    L::store(u + first + i, x);
+  }
+}
+
 // Logits of a row that sees all keys of the tile to u; returns the greatest.
 template <class L, bool kInt8>
-[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, float* u) {
+[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, uint32_t keys, float* u) {
   auto tops = L::set(-One<L>::infinity());
-  for (uint32_t first = 0; first < row.keys.keys; first += kSumLanes) {
-#pragma GCC unroll 4
-    for (uint32_t j = first; j < first + kSumLanes; j += L::kLanes) {
-      const auto x = row.with_value(row.logits(j), j);
-      tops = L::max(x, tops);
-      L::store(u + j, x);
-    }
+  if (keys == kKeyTile) {
+    take_logits<L, kKeyTile>(row, 0, u, tops);
+  } else {
+    for (uint32_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
   }
   return L::fold_max(tops);
 }
@@ -140,17 +153,17 @@ template <class L, uint32_t kKeys, bool kInt8, class Weight>
 
 // Exponentials of a row's logits against the greatest, as weights; returns their sum.
 template <class L, bool kInt8, class Weight>
-[[gnu::always_inline]] inline float exponentials_whole(const TileKeys<L, kInt8>& keys, const float* u, float top,
-                                                       Weight* weights) {
+[[gnu::always_inline]] inline float exponentials_whole(const float* u, const float* value_inverse, uint32_t keys,
+                                                       float top, Weight* weights) {
   constexpr uint32_t kStep = L::kLanes * L::kChains > kSumLanes ? L::kLanes * L::kChains : kSumLanes;
   Sum<L> sum;
   uint32_t j = 0;
-  for (; j + kStep <= keys.keys; j += kStep) {
-    add_exponentials<L, kStep, kInt8>(u + j, keys.value_inverse + j, top, weights + j, sum);
+  for (; j + kStep <= keys; j += kStep) {
+    add_exponentials<L, kStep, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
   }
   if constexpr (kStep > kSumLanes) {
-    for (; j < keys.keys; j += kSumLanes) {
-      add_exponentials<L, kSumLanes, kInt8>(u + j, keys.value_inverse + j, top, weights + j, sum);
+    for (; j < keys; j += kSumLanes) {
+      add_exponentials<L, kSumLanes, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
     }
   }
   return sum.total();
@@ -220,17 +233,21 @@ template <class L, bool kInt8, class Args>
   alignas(64) float u[kRows][kKeyTile];
   float top[kMaxTileRows], total[kMaxTileRows];
   // Behind a row's last key there is, of int8, what has the weight 0.
-  const uint32_t end = kInt8 ? tile.keys : kKeyTile;
-  const auto whole = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == end && !tile.bias; };
+  const uint32_t end = kInt8 ? tile.keys : kKeyTile, padded = keys.keys;
+  const float* const value_inverse = kInt8 ? keys.value_inverse : nullptr;
+  const auto sees_all = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == end && !tile.bias; };
+  bool all = true;
+  for (uint32_t r = 0; r < tile.rows; ++r) all = all && sees_all(r);
+  const auto whole = [&](uint32_t r) { return all || sees_all(r); };
   for (uint32_t first = 0; first < tile.rows; first += kRows) {
     const uint32_t last = One<L>::least(first + kRows, tile.rows);
     for (uint32_t r = first; r < last; ++r) {
-      top[r] = whole(r) ? logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), u[r - first])
+      top[r] = whole(r) ? logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), padded, u[r - first])
                         : logits_masked<L, kInt8>(args.tile, keys, r, u[r - first]);
     }
     for (uint32_t r = first; r < last; ++r) {
       auto* out = weights + uint64_t{r} * kKeyTile;
-      total[r] = whole(r) ? exponentials_whole<L, kInt8>(keys, u[r - first], top[r], out)
+      total[r] = whole(r) ? exponentials_whole<L, kInt8>(u[r - first], value_inverse, padded, top[r], out)
                           : exponentials_masked<L, kInt8>(keys, u[r - first], top[r], out);
     }
   }
