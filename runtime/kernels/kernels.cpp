@@ -18,19 +18,16 @@ constexpr Kernels make_ref() {
   table.isa = "ref";
   table.tile_rows = 8;
   table.tile_panels = 3;
-  table.byte_flip = 0;
-#define HEED_KERNEL(name, Arguments) table.name = ref::name;
-#include "kernels/kernel_list.inc"
-#undef HEED_KERNEL
+#define HEED_SPACE ref
+#include "kernels/fill_table.inc"
   return table;
 }
 
 [[maybe_unused]] constexpr Kernels make_avx2() {
   Kernels table = make_ref();
   table.isa = "avx2";
-#define HEED_KERNEL(name, Arguments) table.name = avx2::name;
-#include "kernels/kernel_list.inc"
-#undef HEED_KERNEL
+#define HEED_SPACE avx2
+#include "kernels/fill_table.inc"
   return table;
 }
 
@@ -46,9 +43,8 @@ constexpr Kernels make_ref() {
   Kernels table = make_ref();
   table.isa = "avx512vnni";
   table.byte_flip = 0x80;
-#define HEED_KERNEL(name, Arguments) table.name = avx512vnni::name;
-#include "kernels/kernel_list.inc"
-#undef HEED_KERNEL
+#define HEED_SPACE avx512vnni
+#include "kernels/fill_table.inc"
   return table;
 }
 
@@ -68,9 +64,8 @@ constexpr Kernels make_ref() {
   table.isa = "neon";
   table.tile_rows = 32;
   table.tile_panels = 2;
-#define HEED_KERNEL(name, Arguments) table.name = neon::name;
-#include "kernels/kernel_list.inc"
-#undef HEED_KERNEL
+#define HEED_SPACE neon
+#include "kernels/fill_table.inc"
   return table;
 }
 
@@ -94,9 +89,8 @@ constexpr Kernels make_ref() {
   table.isa = "armv7";
   table.tile_rows = 32;
   table.tile_panels = 2;
-#define HEED_KERNEL(name, Arguments) table.name = armv7::name;
-#include "kernels/kernel_list.inc"
-#undef HEED_KERNEL
+#define HEED_SPACE armv7
+#include "kernels/fill_table.inc"
   return table;
 }
 
