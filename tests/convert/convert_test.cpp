@@ -8,7 +8,7 @@
 #include <csignal>
 #include <thread>
 
-#include "cli/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "convert/json.h"
 #include "convert/support/run_model.h"
 #include "convert/support/tiny_bert.h"

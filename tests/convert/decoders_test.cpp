@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "cli/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "convert/convert.h"
 #include "convert/json.h"
 #include "files.h"

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "convert/checkpoint.h"
 #include "error.h"
 #include "support/safetensors_file.h"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "cli/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "convert/convert.h"
 #include "convert/json.h"
 #include "convert/support/run_model.h"
