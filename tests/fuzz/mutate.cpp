@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "support/model_builder.h"
+#include "support/stateful.h"
 
 namespace heed::testing {
 
@@ -76,6 +76,9 @@ int main(int argc, char** argv) {
       return std::fprintf(stderr, "%s does not open as it is\n", argv[i]), 1;
     }
   }
+  // A model that keeps something between runs, as small as it may be.
+  files.push_back(stateful({.heads = 2, .head_dim = 4, .hidden = 5, .max_rows = 8, .sources = true}).finish());
+  if (!try_file(files.back().data(), files.back().size())) return std::fprintf(stderr, "the model with states does not open\n"), 1;
   Random random(static_cast<uint32_t>(std::atoi(argv[2])));
   uint64_t tried = 0, opened = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::atof(argv[1]));

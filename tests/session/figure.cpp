@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "support/encoder.h"
+#include "support/stateful.h"
 
 namespace {
 
@@ -25,37 +26,6 @@ uint64_t digest(const heed_model& model, const heed_limits& limits, const heed_m
   heed_output output;
   heed_get_output(&session, 0, &output);
   return XXH64(output.data, output.features * sizeof(float), 0);
-}
-
-// Tokens behind a state of keys, with relative positions, and a cell with a row of its own.
-AlignedBytes stateful(heed::schema::Format format) {
-  using heed::schema::OpKind;
-  using heed::schema::StateKind;
-  ModelBuilder builder;
-  heed::schema::NodeT embed, attention, cell, kept;
-  embed.token = builder.table(random_plain(50, 40, 1), format);
-  heed::schema::StateT keys, row;
-  keys.kind = StateKind::kv_append;
-  keys.format = format;
-  keys.heads = attention.heads = attention.kv_heads = 5;
-  keys.features = keys.value_features = attention.head_dim = attention.value_dim = 8;
-  attention.key = builder.matrix(random_plain(40, 40, 2, 0.2f), format);
-  attention.value = builder.matrix(random_plain(40, 40, 3, 0.2f), format);
-  attention.causal = true;
-  attention.position_kind = heed::schema::PositionKind::t5;
-  attention.position_weight = builder.table(random_plain(32, 5, 4), heed::schema::Format::f32);
-  attention.state = embed.state = builder.state(keys);
-  row.kind = StateKind::recurrent;
-  row.features = 24;
-  kept.state = builder.state(row);
-  cell.weight = builder.matrix(random_plain(72, 40, 5, 0.2f), format);
-  cell.recurrent = builder.matrix(random_plain(72, 24, 6, 0.2f), format);
-  const uint16_t x = builder.node(OpKind::Embed, {builder.ids("tokens", 512)}, embed);
-  const uint16_t h = builder.node(OpKind::LoadState, {}, kept);
-  const auto out = builder.nodes(OpKind::Recurrent, {builder.node(OpKind::Attention, {x}, attention), h}, 2, cell);
-  builder.nodes(OpKind::StoreState, {out[1]}, 0, kept);
-  builder.output("y", out[0]);
-  return builder.finish();
 }
 
 bool print(const heed_model& model, const heed_limits& limits) {
@@ -101,7 +71,7 @@ int main() {
   for (heed::schema::Format format : {heed::schema::Format::q8c, heed::schema::Format::f32}) {
     const AlignedBytes plain =
         encoder({.features = 40, .heads = 5, .hidden = 72, .max_rows = 512, .format = format}).finish();
-    for (const AlignedBytes& file : {plain, stateful(format)}) {
+    for (const AlignedBytes& file : {plain, stateful({.format = format}).finish()}) {
       heed_model model;
       if (heed_open(file.data(), file.size(), HEED_OPEN_CHECK_WEIGHTS, &model, nullptr) != HEED_OK) return 1;
       if (!print_all(model)) return 1;

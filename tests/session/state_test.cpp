@@ -1,6 +1,7 @@
 // States between runs: keys that are appended, keys written once, recurrent rows; reset, reorder, overflow, sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <limits>
 #include <numeric>
 
 #include "support/test_session.h"
@@ -176,6 +177,27 @@ TEST_CASE("Reset empties states: the second text has the bits of a new session")
     REQUIRE(heed_reset(&session.session) == HEED_OK);
     CHECK(run_pieces(session, x, {3, 37}) == first);
     CHECK(heed_reset(nullptr) == HEED_INVALID_ARGUMENT);
+  }
+}
+
+TEST_CASE("Nothing of a text that was not a number is left behind by reset or reorder") {
+  const Plain x = random_plain(40, kFeatures, 50);
+  Plain broken = random_plain(50, kFeatures, 51);
+  for (uint32_t r = 0; r < 50; r += 3) broken.at(r, r % kFeatures) = std::numeric_limits<float>::quiet_NaN();
+  for (const Setting& setting : kSettings) {
+    const AlignedBytes file = decoder(setting.format, true);
+    for (const std::string& isa : runnable_isas()) {
+      TestSession fresh(file, {.precision = setting.precision, .isa = isa.c_str(), .context = 50});
+      const Output expected = run_pieces(fresh, x, {3, 37});
+      TestSession session(file, {.sequences = 2, .precision = setting.precision, .isa = isa.c_str(), .context = 50});
+      session.run({floats_input("x", broken)});
+      const uint32_t empty[] = {1};
+      REQUIRE(heed_reorder(&session.session, empty, 1) == HEED_OK);
+      CHECK(run_pieces(session, x, {3, 37}) == expected);
+      session.run({floats_input("x", some_rows(broken, 0, 10))});
+      REQUIRE(heed_reset(&session.session) == HEED_OK);
+      CHECK(run_pieces(session, x, {3, 37}) == expected);
+    }
   }
 }
 
