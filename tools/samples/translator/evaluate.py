@@ -1,38 +1,75 @@
-"""Measures a trained translator on the held-out sets: evaluate.py MODEL.pt [--misses] (BLEU needs sacrebleu from PyPI).
+"""Measures the translators on the held-out sets: evaluate.py FOLDER ... | --baseline (needs sacrebleu from PyPI)
 
-Beside each set stands a baseline that knows no grammar: the translation of the training sentence that shares most of its words.
+FOLDER is what export.py wrote. Lists every miss of the hand-written set. The baseline knows no grammar: it gives the translation of the
+training sentence that shares most words.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import collections
+import json
+import pathlib
+import struct
 
+import numpy
 import torch
 
 import data
-from model import build, translate
+from model import START, build, translate
 from text import join_english, join_french
 
 SETS = ("random", "pairs", "long", "hand_written")
 
 
-def run(model, examples, source_words, target_words, batch: int = 100):
-    """French tokens and attention rows for each example, "<unk>" replaced by the source word it looks at most."""
-    places = {word: place for place, word in enumerate(source_words)}
-    results = []
-    for start in range(0, len(examples), batch):
-        group = examples[start:start + batch]
-        found, looked = translate(model, [[places.get(word, 0) for word in example.english] for example in group])
-        for example, ids, rows in zip(group, found, looked):
-            words = [target_words[token] if token else example.english[max(range(len(row)), key=row.__getitem__)] for token, row in zip(ids, rows)]
-            results.append((words, rows))
-    return results
+class Translator:
+    """A model with its two vocabularies."""
+
+    def __init__(self, model, source_words, target_words):
+        self.model, self.target_words = model, target_words
+        self.source = {word: place for place, word in enumerate(source_words)}
+        self.target = {word: place for place, word in enumerate(target_words)}
+
+    def run(self, examples, batch: int = 100):
+        """French tokens and attention rows for each example; "<unk>" becomes the source word that it looks at most."""
+        results = []
+        for start in range(0, len(examples), batch):
+            group = examples[start:start + batch]
+            found, looked = translate(self.model, [[self.source.get(word, 0) for word in example.english] for example in group])
+            for example, ids, rows in zip(group, found, looked):
+                words = [self.target_words[token] if token else example.english[numpy.argmax(row)] for token, row in zip(ids, rows)]
+                results.append((words, rows))
+        return results
+
+    @torch.no_grad()
+    def gold_attention(self, example):
+        """Rows of attention weights while the reference is written."""
+        self.model.eval()
+        source = torch.tensor([[self.source.get(word, 0) for word in example.english]])
+        target = torch.tensor([[START] + [self.target.get(word, 0) for word in example.french]])
+        return self.model(source, torch.tensor([source.shape[1]]), target)[1][0].tolist()
 
 
-def measure(model, examples, source_words, target_words) -> dict:
-    results = run(model, examples, source_words, target_words)
-    exact = sum(words == list(example.french) for (words, _), example in zip(results, examples)) / len(examples)
-    return {"exact": round(100 * exact, 1), "links": round(100 * link_accuracy(results, examples), 1), "bleu": round(bleu(results, examples), 2)}
+def read_safetensors(path: pathlib.Path) -> dict:
+    raw = path.read_bytes()
+    size = struct.unpack("<Q", raw[:8])[0]
+    tensors = {}
+    for name, entry in json.loads(raw[8:8 + size]).items():
+        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        values = numpy.frombuffer(raw[begin:end], {"F16": "<f2", "F32": "<f4"}[entry["dtype"]]).astype("f4")
+        tensors[name] = torch.from_numpy(values.reshape(entry["shape"]))
+    return tensors
+
+
+def read_folder(folder: pathlib.Path) -> Translator:
+    model = build(json.loads((folder / "config.json").read_text()))
+    weights, own = read_safetensors(folder / "weights.safetensors"), model.state_dict()
+    model.load_state_dict({name: weights[name].reshape(own[name].shape) for name in own})
+    words = [(folder / f"{side}.txt").read_text(encoding="utf-8").splitlines() for side in ("source", "target")]
+    return Translator(model, *words)
+
+
+def exact_share(results, examples) -> float:
+    return 100 * sum(words == list(example.french) for (words, _), example in zip(results, examples)) / len(examples)
 
 
 def bleu(results, examples) -> float:
@@ -43,79 +80,80 @@ def bleu(results, examples) -> float:
     return sacrebleu.corpus_bleu([join_french(words) for words, _ in results], [[join_french(list(example.french)) for example in examples]]).score
 
 
-def link_accuracy(results, examples) -> float:
-    """Share of the words of exactly right sentences whose largest weight is on the gold word; nan where none is linked."""
-    right = total = 0
-    for (words, rows), example in zip(results, examples):
-        if words == list(example.french) and example.links:
-            for row, link in zip(rows, example.links):
-                right += max(range(len(row)), key=row.__getitem__) == link
-                total += 1
-    return right / total if total else float("nan")
+def link_share(rows_of, examples) -> float:
+    """Percentage of French words, over all sentences, whose largest weight is on the gold English word."""
+    hits = [numpy.argmax(row) == link for rows, example in zip(rows_of, examples) for row, link in zip(rows, example.links)]
+    return 100 * sum(hits) / len(hits)
 
 
-@torch.no_grad()
-def forced_link_accuracy(model, examples, source_words, target_words) -> float:
-    """The same over every word of every sentence, with the reference as what was written so far."""
-    from train import Batches
-    batches, right, total = Batches([], source_words, target_words, None), 0, 0
-    model.eval()
-    for start in range(0, len(examples), 100):
-        source, lengths, inputs, _, links = batches.tensors(examples[start:start + 100])
-        _, weights = model(source, lengths, inputs)
-        known = links >= 0
-        right += (weights.argmax(-1) == links)[known].sum().item()
-        total += known.sum().item()
-    return right / total
+def measure(translator: Translator, examples) -> str:
+    results = translator.run(examples)
+    return f"exact {exact_share(results, examples):.1f} %, BLEU {bleu(results, examples):.2f}"
 
 
 class Nearest:
     """The training sentence with the largest overlap of words (Dice), the first of equals."""
 
     def __init__(self, examples):
-        self.examples = examples
-        self.by_word = collections.defaultdict(list)
+        self.examples, by_word = examples, collections.defaultdict(list)
         for index, example in enumerate(examples):
             for word, count in collections.Counter(example.english).items():
-                self.by_word[word].append((index, count))
+                by_word[word].append((index, count))
+        self.by_word = {word: numpy.array(found).T for word, found in by_word.items()}
+        self.lengths = numpy.array([len(example.english) for example in examples])
 
-    def translation(self, english) -> tuple:
-        overlap = collections.Counter()
+    def translation(self, english) -> list:
+        overlap = numpy.zeros(len(self.examples))
         for word, count in collections.Counter(english).items():
-            for index, other in self.by_word[word]:
-                overlap[index] += min(count, other)
-        if not overlap:
-            return ()
-        best = max(overlap, key=lambda index: (2 * overlap[index] / (len(english) + len(self.examples[index].english)), -index))
-        return self.examples[best].french
+            if word in self.by_word:
+                indices, counts = self.by_word[word]
+                overlap[indices] += numpy.minimum(count, counts)
+        return list(self.examples[numpy.argmax(2 * overlap / (len(english) + self.lengths))].french)
+
+
+def print_baseline():
+    nearest = Nearest(data.training())
+    for name in SETS:
+        examples = data.held_out(name)
+        found = [(nearest.translation(example.english), []) for example in examples]
+        print(f"nearest training sentence, {name}: exact {exact_share(found, examples):.1f} %, BLEU {bleu(found, examples):.2f}")
+
+
+def print_misses(translator: Translator):
+    examples = data.held_out("hand_written")
+    for (found, _), example in zip(translator.run(examples), examples):
+        if found != list(example.french):
+            print(f"  {join_english(list(example.english))} | {join_french(found)} | {join_french(list(example.french))}")
+
+
+def print_matrix(translator: Translator, english: str):
+    words = english.split()
+    (found, rows), = translator.run([data.Example(tuple(words), ())])
+    for word, row in zip(found, rows):
+        print(f"  {word:8}" + " ".join(f"{source} {weight:.2f}" for source, weight in zip(words, row)))
+
+
+def print_figures(folder: pathlib.Path):
+    translator = read_folder(folder)
+    for name in SETS:
+        print(f"{folder.name}, {name}: {measure(translator, data.held_out(name))}")
+    reorder = data.held_out("reorder")
+    share = link_share([translator.gold_attention(example) for example in reorder], reorder)
+    print(f"{folder.name}, reorder: {measure(translator, reorder)}, largest weight on the gold word {share:.1f} %")
+    print_matrix(translator, "i love you")
+    print_misses(translator)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("model")
-    parser.add_argument("--misses", action="store_true", help="list every miss of the hand-written set")
-    parser.add_argument("--no-baseline", action="store_true")
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
+    parser.add_argument("--baseline", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    saved = torch.load(arguments.model)
-    model = build(saved["config"])
-    model.load_state_dict(saved["weights"])
-    words = saved["source"], saved["target"]
-    nearest = None if arguments.no_baseline else Nearest(data.training())
-    for name in SETS:
-        examples = data.held_out(name)
-        print(name, len(examples), measure(model, examples, *words))
-        if nearest:
-            found = [(list(nearest.translation(example.english)), []) for example in examples]
-            exact = sum(words == list(example.french) for (words, _), example in zip(found, examples)) / len(examples)
-            print(f"  nearest training sentence: exact {100 * exact:.1f}, bleu {bleu(found, examples):.2f}")
-    reorder = data.held_out("reorder")
-    print("reorder", len(reorder), measure(model, reorder, *words), f"links of every word {100 * forced_link_accuracy(model, reorder, *words):.1f}")
-    if arguments.misses:
-        examples = data.held_out("hand_written")
-        for (found, _), example in zip(run(model, examples, *words), examples):
-            if found != list(example.french):
-                print(f"{join_english(list(example.english))}\n  {join_french(found)}\n  {join_french(list(example.french))}")
+    if arguments.baseline:
+        print_baseline()
+    for folder in arguments.folders:
+        print_figures(folder)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 import data
-from evaluate import measure
+from evaluate import Translator, measure
 from model import CONFIGS, START, STOP, build
 
 BATCH, RATE, WARM_UP, LINK_WEIGHT = 96, 3e-3, 300, 0.2
@@ -70,13 +70,16 @@ def save(model, words, output: str):
 
 
 def start_model(name: str, examples, resume: str):
-    if resume:
-        saved = torch.load(resume)
-        model, words = build({**saved["config"], **CONFIGS[name]}), (saved["source"], saved["target"])
-        model.load_state_dict(saved["weights"])
-        return model, words
-    words = data.vocabularies(examples)
-    return build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])}), words
+    """A new model, or one that takes over from an earlier one whatever has its name and shape: from another kind, the embeddings and encoder."""
+    if not resume:
+        words = data.vocabularies(examples)
+        return build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])}), words
+    saved = torch.load(resume)
+    words = saved["source"], saved["target"]
+    model = build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])})
+    own = model.state_dict()
+    model.load_state_dict({**own, **{key: value for key, value in saved["weights"].items() if key in own and own[key].shape == value.shape}})
+    return model, words
 
 
 def train(arguments):
@@ -88,7 +91,7 @@ def train(arguments):
     optimizer = torch.optim.Adam(model.parameters(), lr=arguments.rate, betas=(0.9, 0.98))
     loss_of = nn.CrossEntropyLoss(ignore_index=NO_TARGET)
     print(f"{arguments.name}: {sum(p.numel() for p in model.parameters())} parameters, {len(examples)} pairs", flush=True)
-    step, total = 0, 0.0
+    tuning, step, total = data.held_out("tuning"), 0, 0.0
     while step < arguments.steps:
         for source, lengths, inputs, outputs, links in batches.epoch():
             step += 1
@@ -110,7 +113,7 @@ def train(arguments):
             if step % 500 == 0 or step == arguments.steps:
                 save(model, words, arguments.output)
             if step % 1000 == 0 or step == arguments.steps:
-                print(f"step {step}: tuning {measure(model, data.held_out('tuning'), *words)}", flush=True)
+                print(f"step {step}: tuning {measure(Translator(model, *words), tuning)}", flush=True)
             if step == arguments.steps:
                 break
 
