@@ -19,6 +19,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 typedef struct heed_host heed_host;
 
@@ -38,6 +41,9 @@ void heed_host_destroy(heed_host* host);
  * HEED_ISA, if it is set; the caller may overwrite it. */
 heed_platform heed_host_platform(heed_host* host);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 

@@ -34,6 +34,16 @@ void pause_briefly() {
 #endif
 }
 
+// All that condition_variable::wait does. Since GCC 12 that function has a version (GLIBCXX_3.4.30) which the libraries of
+// older systems lack, so that a shared object made here would not load there.
+void sleep_until_notified(std::condition_variable& woken, std::unique_lock<std::mutex>& lock) {
+#if defined(__GLIBCXX__)
+  pthread_cond_wait(woken.native_handle(), lock.mutex()->native_handle());
+#else
+  woken.wait(lock);
+#endif
+}
+
 // Waits for a condition that another thread makes true: spins a little, then sleeps. Whoever makes it true calls
 // `wake` afterwards. Both sides use sequentially consistent atomics: either the waker sees the sleeper, or the sleeper
 // sees the condition.
@@ -47,7 +57,7 @@ class Waiter {
     }
     std::unique_lock<std::mutex> lock(mutex_);
     sleepers_.fetch_add(1);
-    woken_.wait(lock, condition);
+    while (!condition()) sleep_until_notified(woken_, lock);
     sleepers_.fetch_sub(1);
   }
 
@@ -90,8 +100,7 @@ struct heed_host {
   }
 
   void run(uint32_t n, heed_task task, void* job) {
-    const std::unique_lock<std::mutex> lock(in_use_, std::try_to_lock);
-    if (!lock.owns_lock() || n < 2 || threads_.empty()) {
+    if (n < 2 || threads_.empty() || in_use_.test_and_set(std::memory_order_acquire)) {
       for (uint32_t i = 0; i < n; ++i) task(job, i, 0);
       return;
     }
@@ -104,6 +113,7 @@ struct heed_host {
     work_.wake(n - 1);
     take_tasks(0);
     done_.wait(spins_, [this] { return pending_.load() == 0; });
+    in_use_.clear(std::memory_order_release);
   }
 
  private:
@@ -127,7 +137,7 @@ struct heed_host {
 
   const uint32_t spins_;
   std::vector<std::thread> threads_;
-  std::mutex in_use_;
+  std::atomic_flag in_use_ = ATOMIC_FLAG_INIT;  // pthread_mutex_trylock, too, has a version of its own in newer systems
   uint32_t n_ = 0;
   heed_task task_ = nullptr;
   void* job_ = nullptr;

@@ -55,6 +55,31 @@ TEST_CASE("Each task of a job is run once, and no two at a time with one worker 
   }
 }
 
+TEST_CASE("A slow worker holds up nobody: the others take what it does not get to") {
+  struct Job {
+    std::atomic<uint32_t> done{0};
+    std::atomic<bool> waited_for_nothing{false};
+  } job;
+  constexpr uint32_t kTasks = 64;
+  host::ThreadPool pool(2);
+  const heed_platform platform = pool.platform();
+  // Whoever gets the first task, like a small core, is busy with it until all others are done.
+  platform.run(platform.context, kTasks, [](void* data, uint32_t task, uint32_t) {
+    Job& all = *static_cast<Job*>(data);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (task == 0 && all.done != kTasks - 1) {
+      if (std::chrono::steady_clock::now() > patience) {
+        all.waited_for_nothing = true;
+        break;
+      }
+      std::this_thread::yield();
+    }
+    all.done.fetch_add(1);
+  }, &job);
+  CHECK(job.done == kTasks);
+  CHECK_FALSE(job.waited_for_nothing);
+}
+
 TEST_CASE("API-09: 64 threads on this machine and two sessions at once finish, with the same bits") {
   const AlignedBytes file = encoder().finish();
   const std::vector<int32_t> ids = some_ids(96, 50, 1);

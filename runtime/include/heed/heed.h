@@ -27,6 +27,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default) /* what a shared library shows: these functions, nothing else */
+#endif
 
 /* Alignment in bytes of the model's bytes and of every arena. */
 #define HEED_ALIGNMENT 64u
@@ -270,6 +273,9 @@ heed_status heed_tokenize(const heed_model* model, const char* text, uint64_t by
 /* The bytes of a token's piece as the vocabulary spells it; NULL for an id outside it. Not zero-terminated. */
 const char* heed_token_piece(const heed_model* model, uint32_t id, uint32_t* bytes);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
