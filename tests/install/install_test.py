@@ -49,10 +49,11 @@ class Consumers(unittest.TestCase):
         source, build = self.folder / name, self.folder / f"{name}-build"
         self.assertEqual(set(examples()), {"embed.c", "embed.cpp"})
         write_consumer(source)
-        command("cmake", "-G", "Ninja", "-S", source, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", *options)
+        command("cmake", "-G", "Ninja", "-S", source, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", f"-DMODEL_SOURCE={self.folder / 'bert'}",
+                f"-DHEED_HOST_TOOL={BUILD / 'heed'}", *options)
         command("cmake", "--build", build)
-        for program in ("embed_c", "embed_cpp"):
-            printed = command(build / program, self.model, TEXT)
+        for program, *arguments in (("embed_c", self.model, TEXT), ("embed_cpp", self.model, TEXT), ("embedded", TEXT)):
+            printed = command(build / program, *arguments)
             self.assertEqual([tiny.as_f32(float(word)) for word in printed.split()], self.expected, program)
 
     def test_find_package(self):
