@@ -15,6 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TABLE = ROOT / "tests" / "budgets.csv"
+BOARDS = "board_"  # rows of boards_test.py
 TEXTS = ROOT / "tools" / "samples" / "sentences.txt"
 TEXT = "The cat sat on the mat and looked out of the window."
 # An input section that was kept: name, address, size, archive(object). A long name stands on a line of its own.
@@ -113,7 +114,7 @@ def faults(rows: dict[str, dict], found: dict[str, float]):
 
 def write(comment: str, rows: dict[str, dict], found: dict[str, float]):
     lines = [comment, "name,limit,measured,unit"]
-    lines += [",".join((name, row["limit"], str(found.get(name, "")), row["unit"])) for name, row in rows.items()]
+    lines += [",".join((name, row["limit"], str(found.get(name, row["measured"])), row["unit"])) for name, row in rows.items()]
     TABLE.write_text("\n".join(lines) + "\n")
 
 
@@ -131,7 +132,7 @@ def main() -> int:
         print(f"{name}: {value:,} {rows.get(name, {}).get('unit', '')}, recorded {rows.get(name, {}).get('measured')}", flush=True)
     if "--update" in sys.argv:
         write(comment, rows, found)
-    broken = sorted(faults(rows, found))
+    broken = sorted(faults({name: row for name, row in rows.items() if not name.startswith(BOARDS)}, found))
     print("\n".join(broken or [f"budgets: {len(found)} figures, none above its limit"]))
     return 1 if broken else 0
 

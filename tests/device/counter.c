@@ -120,7 +120,12 @@ static void touch_l2(uint64_t tag, bool store, struct function* by) {
 }
 
 static void touch_l1(uint64_t tag, bool store, struct function* by) {
-  struct line* line = find(&l1, tag);
+  static struct line none, *newest = &none; /* most accesses go to the line of the one before */
+  if (newest->tag == tag) {
+    newest->dirty |= store;
+    return;
+  }
+  struct line* line = newest = find(&l1, tag);
   if (line->tag != tag) {
     if (line->dirty) touch_l2(line->tag, true, by);
     touch_l2(tag, false, by);
