@@ -30,7 +30,7 @@ class MappedFile {
 
   const uint8_t* data() const { return data_; }
   uint64_t size() const { return size_; }
-  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), static_cast<size_t>(size_)}; }
   const std::filesystem::path& path() const { return path_; }
 
  private:
