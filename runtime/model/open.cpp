@@ -94,7 +94,7 @@ heed_status open_file(const void* bytes, uint64_t size, uint32_t flags, heed_mod
   if (heed_status s = validate_weights(opened, (flags & HEED_OPEN_CHECK_WEIGHTS) != 0, diagnostic)) return s;
   if (heed_status s = validate_graphs(opened, diagnostic)) return s;
   if (heed_status s = validate_states(opened, diagnostic)) return s;
-  if (heed_status s = validate_tokenizer(opened, diagnostic)) return s;
+  if (heed_status s = validate_tokenizers(opened, diagnostic)) return s;
   *model = opened;
   return HEED_OK;
 }

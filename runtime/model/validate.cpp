@@ -309,11 +309,15 @@ heed_status validate_graphs(const heed_model& model, heed_diagnostic* diagnostic
   return HEED_OK;
 }
 
-heed_status validate_tokenizer(const heed_model& model, heed_diagnostic* diagnostic) {
-  const schema::Tokenizer* tokenizer = root(model).tokenizer();
+namespace {
+
+heed_status validate_table(const schema::Tokenizer* tokenizer, heed_diagnostic* diagnostic) {
   if (tokenizer == nullptr || tokenizer->kind() == schema::TokenizerKind::none) return HEED_OK;
-  if (tokenizer->kind() > schema::TokenizerKind::wordpiece) {
+  if (tokenizer->kind() > schema::TokenizerKind::word) {
     return refuse(diagnostic, HEED_UNSUPPORTED, "tokenizer kind", static_cast<int64_t>(tokenizer->kind()));
+  }
+  if (tokenizer->apostrophe() > schema::ApostropheKind::MAX) {
+    return refuse(diagnostic, HEED_UNSUPPORTED, "apostrophe of the tokenizer", static_cast<int64_t>(tokenizer->apostrophe()));
   }
   const uint32_t vocabulary = tokenizer->vocabulary();
   if (!pieces_fit(*tokenizer)) return refuse(diagnostic, HEED_CORRUPT, "pieces of the tokenizer");
@@ -326,6 +330,13 @@ heed_status validate_tokenizer(const heed_model& model, heed_diagnostic* diagnos
   }
   if (!fits) return refuse(diagnostic, HEED_CORRUPT, "id outside the tokenizer's vocabulary");
   return HEED_OK;
+}
+
+}  // namespace
+
+heed_status validate_tokenizers(const heed_model& model, heed_diagnostic* diagnostic) {
+  if (heed_status s = validate_table(root(model).tokenizer(), diagnostic)) return s;
+  return validate_table(root(model).target_tokenizer(), diagnostic);
 }
 
 }  // namespace heed

@@ -23,7 +23,7 @@ heed_status validate_graphs(const heed_model& model, heed_diagnostic* diagnostic
 // Kinds, sizes and names of the states, and which nodes write them.
 heed_status validate_states(const heed_model& model, heed_diagnostic* diagnostic);
 
-// Sizes of the tokenizer's tables against each other, and every id in its vocabulary.
-heed_status validate_tokenizer(const heed_model& model, heed_diagnostic* diagnostic);
+// Sizes of the tokenizers' tables against each other, and every id in its vocabulary.
+heed_status validate_tokenizers(const heed_model& model, heed_diagnostic* diagnostic);
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include "model/weight.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
+#include "text/word.h"
 #include "text/wordpiece.h"
 
 namespace heed {
@@ -41,27 +42,23 @@ heed_status make_budget(const schema::Tokenizer& table, uint32_t max_tokens, Bud
   return max_tokens != 0 ? HEED_INVALID_ARGUMENT : HEED_CORRUPT;
 }
 
-}  // namespace
-
-heed_status tokenize(const schema::Tokenizer& table, const TokenizeRequest& request, uint32_t* count) {
-  *count = 0;
-  if (table.kind() == schema::TokenizerKind::none) return HEED_NO_TOKENIZER;
-  if (table.kind() != schema::TokenizerKind::wordpiece) return HEED_UNSUPPORTED;
-  if (request.bytes > kMaxTextBytes) return HEED_TOO_LONG;
-  heed_status status = WordPiece::check(table);
+// `Splitter` turns text into tokens without special ones.
+template <class Splitter>
+heed_status tokenize_by(const schema::Tokenizer& table, const TokenizeRequest& request, uint32_t* count) {
+  heed_status status = Splitter::check(table);
   Budget budget;
   if (status == HEED_OK) status = make_budget(table, request.max_tokens, &budget);
   if (status != HEED_OK) return status;
 
   const auto* text = reinterpret_cast<const uint8_t*>(request.text);
   const auto bytes = static_cast<uint32_t>(request.bytes);
-  const WordPiece wordpiece(table);
+  const Splitter splitter(table);
   const uint32_t before = count_of(table.prefix());
   // Nothing may be written unless all of it fits. Room for the longest result needs no counting beforehand.
   bool fits = request.capacity >= budget.total;
   TokenSink sink = {nullptr, budget.total - budget.special, 0};
   if (!fits) {
-    wordpiece.split(text, bytes, sink);
+    splitter.split(text, bytes, sink);
     if (budget.total == kMaxTokens && sink.count >= sink.limit) return HEED_TOO_LONG;
     sink.limit = sink.count < sink.limit ? sink.count : sink.limit;
     fits = request.capacity >= budget.special + sink.limit;
@@ -69,12 +66,30 @@ heed_status tokenize(const schema::Tokenizer& table, const TokenizeRequest& requ
   }
   if (!fits) return HEED_BUFFER_TOO_SMALL;
   sink = {request.tokens + before, sink.limit, 0};
-  wordpiece.split(text, bytes, sink);
+  splitter.split(text, bytes, sink);
   const uint32_t kept = sink.count < sink.limit ? sink.count : sink.limit;
   write(table.prefix(), 0, request.tokens);
   write(table.suffix(), bytes, request.tokens + before + kept);
   *count = budget.special + kept;
   return HEED_OK;
+}
+
+}  // namespace
+
+heed_status tokenize(const schema::Tokenizer& table, const TokenizeRequest& request, uint32_t* count) {
+  *count = 0;
+  if (table.kind() != schema::TokenizerKind::none && request.bytes > kMaxTextBytes) return HEED_TOO_LONG;
+  switch (table.kind()) {
+    case schema::TokenizerKind::none: return HEED_NO_TOKENIZER;
+    case schema::TokenizerKind::wordpiece: return tokenize_by<WordPiece>(table, request, count);
+    case schema::TokenizerKind::word: return tokenize_by<WordSplitter>(table, request, count);
+    default: return HEED_UNSUPPORTED;
+  }
+}
+
+const schema::Tokenizer* tokenizer_of(const heed_model& model, heed_side side) {
+  const schema::Model& tables = root(model);
+  return side == HEED_TARGET && tables.target_tokenizer() ? tables.target_tokenizer() : tables.tokenizer();
 }
 
 const char* token_piece(const schema::Tokenizer& table, uint32_t id, uint32_t* bytes) {
@@ -94,7 +109,7 @@ heed_status heed_tokenize(const heed_model* model, const char* text, uint64_t by
   if (!count) return HEED_INVALID_ARGUMENT;
   *count = 0;
   if (!model || !model->root || (!text && bytes != 0) || (!tokens && capacity != 0)) return HEED_INVALID_ARGUMENT;
-  const heed::schema::Tokenizer* table = heed::root(*model).tokenizer();
+  const heed::schema::Tokenizer* table = heed::tokenizer_of(*model, HEED_SOURCE);
   if (!table) return HEED_NO_TOKENIZER;
   return heed::tokenize(*table, {text, bytes, max_tokens, tokens, capacity}, count);
 }
@@ -105,6 +120,11 @@ const char* heed_token_piece(const heed_model* model, uint32_t id, uint32_t* byt
   *bytes = 0;
   if (!model || !model->root || !heed::root(*model).tokenizer()) return nullptr;
   return heed::token_piece(*heed::root(*model).tokenizer(), id, bytes);
+}
+
+uint32_t heed_unknown_token(const heed_model* model, heed_side side) {
+  const heed::schema::Tokenizer* table = model && model->root ? heed::tokenizer_of(*model, side) : nullptr;
+  return table && table->kind() != heed::schema::TokenizerKind::none ? table->unknown() : HEED_NO_TOKEN;
 }
 
 }  // extern "C"

@@ -22,6 +22,14 @@ struct TokenizeRequest {
 };
 heed_status tokenize(const schema::Tokenizer& table, const TokenizeRequest& request, uint32_t* count);
 
+// heed_detokenize with the table in the place of a model.
+using DetokenizeRequest = heed_ids;
+heed_status detokenize(const schema::Tokenizer& table, const DetokenizeRequest& request, char* text, uint64_t capacity,
+                       uint64_t* bytes);
+
+// The tokenizer of a side: the target's is the source's where the file has only one. Null: none.
+const schema::Tokenizer* tokenizer_of(const heed_model& model, heed_side side);
+
 // heed_token_piece with the table in the place of a model.
 const char* token_piece(const schema::Tokenizer& table, uint32_t id, uint32_t* bytes);
 

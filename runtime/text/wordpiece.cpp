@@ -2,31 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/wordpiece.h"
 
-#include "text/utf8.h"
+#include "text/spelling.h"
 
 namespace heed {
-namespace {
-
-// Whether the piece is `lead`, then the characters begin .. end of the word.
-bool spells(Piece piece, Piece lead, const uint32_t* begin, const uint32_t* end) {
-  const uint8_t* at = piece.bytes;
-  const uint8_t* const last = piece.bytes + piece.count;
-  if (piece.count < lead.count) return false;
-  for (uint32_t i = 0; i < lead.count; ++i) {
-    if (*at++ != lead.bytes[i]) return false;
-  }
-  for (; begin < end; ++begin) {
-    uint8_t spelled[4];
-    const uint32_t count = encode_utf8(code_point_of(*begin), spelled);
-    if (static_cast<uint32_t>(last - at) < count) return false;
-    for (uint32_t i = 0; i < count; ++i) {
-      if (*at++ != spelled[i]) return false;
-    }
-  }
-  return at == last;
-}
-
-}  // namespace
 
 heed_status WordPiece::check(const schema::Tokenizer& table) {
   if (!Vocabulary::valid(table) || table.unknown() >= table.vocabulary()) return HEED_CORRUPT;

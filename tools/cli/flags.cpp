@@ -35,6 +35,13 @@ void add_session_flags(CLI::App& command, SessionFlags& flags, std::initializer_
     command.add_option("--rows", flags.rows, "Plan for inputs of this many rows (default: what the input needs)")
         ->check(whole_number(1, 1u << 24))->type_name("N");
   }
+  if (wants(Flag::kContext)) {
+    command.add_option("--context", flags.context, "Rows that states which grow hold for a sequence (default: what the model says)")
+        ->check(whole_number(1, 1u << 24))->type_name("N");
+  }
+  if (wants(Flag::kBeams)) {
+    command.add_option("--beams", flags.beams, "Hypotheses of one source (default 1)")->check(whole_number(1, 1024))->type_name("N");
+  }
   if (wants(Flag::kTileRows)) {
     command.add_option("--tile-rows", flags.tile_rows, "Rows worked on together, a multiple of 8: 8 where RAM counts (default 32)")
         ->check(whole_number(8, 1u << 16))->type_name("N")

@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/session.h"
 #include "cli/shapes.h"
+#include "cli/translate.h"
 #include "error.h"
 #include "model/weight.h"
 
@@ -128,12 +129,22 @@ struct Facts {
   heed_memory memory;
   std::string isa;
   std::vector<GraphFacts> graphs;
+  uint64_t generator_bytes = 0;  // beside the arena, of a search with limits.beams
+  uint32_t generated_tokens = 0;  // that it has room for
 };
 
 Facts gather(const Model& model, const InspectFlags& flags) {
-  Facts facts{make_limits(model, flags.session), {}, chosen_isa(""), {}};
+  Facts facts{make_limits(model, flags.session), {}, chosen_isa(""), {}, 0, 0};
   facts.memory = required_memory(model, facts.limits);
   for (uint32_t i = 0; i < model.tables().graphs()->size(); ++i) facts.graphs.push_back(graph_facts(model, i, facts.limits));
+  if (is_translator(model)) {
+    heed_generate_options options;
+    heed_default_generate_options(&model.handle(), &options);
+    options.beams = facts.limits.beams;
+    if (facts.limits.max_context) options.max_tokens = facts.limits.max_context;
+    facts.generated_tokens = options.max_tokens;
+    facts.generator_bytes = generator_bytes(model, options);
+  }
   return facts;
 }
 
@@ -160,7 +171,7 @@ Json everything(const Model& model, const Facts& facts, bool tensors) {
                {"family", metadata ? or_null(metadata->family()) : Json(nullptr)},
                {"parameters", parameters(tables)}, {"weight_bytes", tables.weight_region_bytes()}, {"isa", facts.isa},
                {"rows", facts.limits.max_rows}, {"threads", facts.limits.workers}, {"tile_rows", facts.limits.tile_rows},
-               {"arena_bytes", memory.total_bytes}, {"live_peak_bytes", memory.live_peak_bytes},
+               {"arena_bytes", memory.total_bytes}, {"generator_bytes", facts.generator_bytes}, {"live_peak_bytes", memory.live_peak_bytes},
                {"persistent_bytes", memory.persistent_bytes}, {"state_bytes", memory.state_bytes}, {"context", facts.limits.max_context},
                {"states", states_json(model, facts.limits)}, {"transient_bytes", memory.transient_bytes},
                {"activation_bytes", memory.activation_bytes}, {"workspace_bytes", memory.workspace_bytes}, {"scratch_bytes", memory.scratch_bytes},
@@ -209,6 +220,7 @@ void add_memory(const Facts& facts, Table& table) {
   table.add({"instruction set", facts.isa});
   table.add({"arena", with_unit(memory.total_bytes) + " for " + std::to_string(facts.limits.max_rows) + " rows, " + workers +
                           (facts.limits.workers == 1 ? " thread" : " threads") + ", tiles of " + std::to_string(facts.limits.tile_rows)});
+  if (facts.generator_bytes) table.add({"search", with_unit(facts.generator_bytes) + " beside it for " + std::to_string(facts.generated_tokens) + " tokens out"});
   table.add({"  persistent", with_unit(memory.persistent_bytes)});
   if (memory.state_bytes) table.add({"  of it states", with_unit(memory.state_bytes)});
   table.add({"  activations", with_unit(memory.activation_bytes)});
@@ -293,7 +305,7 @@ void add_inspect(CLI::App& app) {
   command->add_flag("--ops", flags->ops, "A line for each op");
   command->add_flag("--tensors", flags->tensors, "A line for each weight");
   command->add_option("--svg", flags->svg, "Draw the arena, to scale")->type_name("memory.svg");
-  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kThreads, Flag::kTileRows, Flag::kPrecision});
+  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kContext, Flag::kBeams, Flag::kThreads, Flag::kTileRows, Flag::kPrecision});
   command->footer("Example:\n  heed inspect build/models/minilm.heed --rows 128 --tile-rows 8 --ops");
   command->callback([flags] { inspect(*flags); });
 }

@@ -6,14 +6,13 @@
 #include <memory>
 #include <set>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "cli/commands.h"
+#include "cli/digest.h"
 #include "cli/flags.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"
+#include "cli/translate.h"
 #include "error.h"
 
 namespace heed::tools {
@@ -29,6 +28,7 @@ struct RunFlags {
   std::optional<std::string> prompt;
   bool digest = false;
   bool json = false;
+  TranslateFlags translate;
   SessionFlags session;
 };
 
@@ -73,16 +73,11 @@ Work gather(const Model& model, const RunFlags& flags) {
 
 // Of all bytes: for each sequence, for each output. Does not depend on which sequences ran together.
 std::string digest(const std::vector<OutputData>& outputs) {
-  const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(), XXH64_freeState);
-  XXH64_reset(state.get(), 0);
+  Digest digest;
   for (uint64_t sequence = 0; sequence < outputs[0].sequences(); ++sequence) {
-    for (const OutputData& output : outputs) XXH64_update(state.get(), output.of(sequence).data(), output.of(sequence).size_bytes());
+    for (const OutputData& output : outputs) digest.add(output.of(sequence));
   }
-  constexpr char kHex[] = "0123456789abcdef";
-  const uint64_t hash = XXH64_digest(state.get());
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += kHex[hash >> shift & 15];
-  return text;
+  return digest.text();
 }
 
 std::vector<uint64_t> shape_of(const OutputData& output) { return {output.rows(), output.features}; }
@@ -166,9 +161,24 @@ void print_similarities(const OutputData& output, const std::vector<std::string>
   print(table.text());
 }
 
+void run_translator(const Model& model, const RunFlags& flags) {
+  if (!flags.inputs.empty() || !flags.outputs.empty()) {
+    throw UsageError(model.path() + " translates texts: it takes --text, --texts or --tokens, and gives a text, so there is no --input or --output");
+  }
+  TranslateWork work;
+  if (flags.tokens) work.ids = parse_tokens(*flags.tokens);
+  if (flags.text) work.texts = {*flags.text};
+  if (!flags.texts.empty()) work.texts = read_texts(flags.texts);
+  const std::string prompt = prompt_text(model, flags.prompt);
+  for (std::string& text : work.texts) text = prompt + text;
+  translate(model, work, flags.translate, flags.session, {flags.json, flags.digest});
+}
+
 void run(const RunFlags& flags) {
   if (flags.prompt && !flags.text && flags.texts.empty()) throw UsageError("--prompt-name goes with --text or --texts; ids and .npy files have no prompt");
   const Model model(flags.path);
+  if (is_translator(model)) return run_translator(model, flags);
+  refuse_translate_flags(model, flags.translate);
   const Work work = gather(model, flags);
   OutputFiles files(model, flags);
   const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
@@ -208,6 +218,7 @@ void add_run(CLI::App& app) {
       ->type_name("NAME=y.npy")->allow_extra_args(false);
   command->add_flag("--digest", flags->digest, "Print as last line a 64-bit xxHash of all output bytes");
   command->add_flag("--json", flags->json, "One JSON object with all values");
+  add_translate_flags(*command, flags->translate);
   add_session_flags(*command, flags->session, {Flag::kIsa, Flag::kThreads, Flag::kPrecision, Flag::kRows, Flag::kTileRows, Flag::kArena});
   command->footer("Example:\n  heed run build/models/minilm.heed --text \"A cat sat on the mat.\" --output embedding=cat.npy");
   command->callback([flags] { run(*flags); });

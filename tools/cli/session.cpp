@@ -130,7 +130,11 @@ heed_limits make_limits(const Model& model, const SessionFlags& flags) {
   if (rows > most) {
     throw Error(model.path() + ": --rows " + std::to_string(rows) + " is more than one sequence of this model may have: " + std::to_string(most));
   }
-  return make_limits(model, flags, {rows, 1, rows});
+  const uint32_t beams = flags.beams ? flags.beams : 1;
+  heed_limits limits = make_limits(model, flags, {std::max(rows, beams), beams, rows});
+  limits.beams = beams;
+  if (flags.context) limits.max_context = flags.context;
+  return limits;
 }
 
 heed_memory required_memory(const Model& model, const heed_limits& limits) {

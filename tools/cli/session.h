@@ -47,6 +47,8 @@ heed_diagnostic empty_diagnostic();
 // What the flags that subcommands share say (flags.h).
 struct SessionFlags {
   uint32_t rows = 0;       // 0: what the input needs
+  uint32_t context = 0;    // rows that states hold; 0: the model's default
+  uint32_t beams = 0;      // hypotheses of one source; 0: one
   uint32_t tile_rows = 0;  // 0: the default
   uint32_t threads = 1;
   std::string precision;   // empty: int8 where the weights are int8
@@ -75,6 +77,7 @@ class Session {
 
   void run(const heed_pass& pass);
   heed_output output(uint32_t index) const;
+  heed_session* handle() { return &session_; }
   const heed_memory& memory() const { return memory_; }
   uint64_t arena_bytes() const { return arena_bytes_; }
   const heed_limits& limits() const { return limits_; }

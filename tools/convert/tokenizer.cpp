@@ -1,4 +1,4 @@
-// The tables of a WordPiece tokenizer: pieces, their hash table, the normalizer.
+// The tables of a tokenizer: pieces, their hash table, the normalizer.
 // SPDX-License-Identifier: Apache-2.0
 #include "convert/tokenizer.h"
 
@@ -48,25 +48,14 @@ bool fill_slots(const std::vector<std::string>& pieces, std::vector<uint32_t>& s
   return true;
 }
 
-void build_slots(const WordPieceSpec& spec, std::vector<uint32_t>& slots) {
+void build_slots(const std::string& where, const std::vector<std::string>& pieces, std::vector<uint32_t>& slots) {
   size_t size = 4;
-  while (size < 2 * spec.pieces.size()) size *= 2;
+  while (size < 2 * pieces.size()) size *= 2;
   for (const size_t most = 16 * size; size <= most; size *= 2) {
     slots.assign(size, 0);
-    if (fill_slots(spec.pieces, slots)) return;
+    if (fill_slots(pieces, slots)) return;
   }
-  throw Error(spec.where + ": too many pieces of the vocabulary are spelled the same or share one hash");
-}
-
-void build_pieces(const WordPieceSpec& spec, schema::TokenizerT& out) {
-  uint64_t bytes = 0;
-  for (const std::string& piece : spec.pieces) {
-    bytes += piece.size();
-    if (bytes > UINT32_MAX) throw Error(spec.where + ": the vocabulary has more than 4 GiB of text");
-    out.piece_bytes.insert(out.piece_bytes.end(), piece.begin(), piece.end());
-    out.piece_ends.push_back(static_cast<uint32_t>(bytes));
-    out.longest_piece = std::max(out.longest_piece, static_cast<uint32_t>(code_points(piece).size()));
-  }
+  throw Error(where + ": too many pieces of the vocabulary are spelled the same or share one hash");
 }
 
 void check_ids(const WordPieceSpec& spec) {
@@ -100,10 +89,26 @@ std::set<uint32_t> alphabet_of(const WordPieceSpec& spec) {
 
 }  // namespace
 
+void build_vocabulary(const std::string& where, const std::vector<std::string>& pieces, const std::set<uint32_t>& hidden,
+                      schema::TokenizerT& out) {
+  if (pieces.empty()) throw Error(where + ": the vocabulary is empty");
+  if (pieces.size() > kMaxVocabulary) throw Error(where + ": a vocabulary of more than 16777214 pieces");
+  uint64_t bytes = 0;
+  for (const std::string& piece : pieces) {
+    bytes += piece.size();
+    if (bytes > UINT32_MAX) throw Error(where + ": the vocabulary has more than 4 GiB of text");
+    out.piece_bytes.insert(out.piece_bytes.end(), piece.begin(), piece.end());
+    out.piece_ends.push_back(static_cast<uint32_t>(bytes));
+    out.longest_piece = std::max(out.longest_piece, static_cast<uint32_t>(code_points(piece).size()));
+  }
+  out.vocabulary = static_cast<uint32_t>(pieces.size());
+  std::vector<std::string> found = pieces;
+  for (const uint32_t id : hidden) found.at(id).clear();
+  build_slots(where, found, out.slots);
+}
+
 void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out) {
-  const size_t pieces = spec.pieces.size();
-  if (pieces == 0) throw Error(spec.where + ": the vocabulary is empty");
-  if (pieces > kMaxVocabulary) throw Error(spec.where + ": a vocabulary of more than 16777214 pieces");
+  build_vocabulary(spec.where, spec.pieces, {}, out);
   if (spec.max_word_chars > kMaxWordCharacters) {
     throw Error(spec.where + ": \"max_input_chars_per_word\" is " + std::to_string(spec.max_word_chars) +
                 ", heed has at most " + std::to_string(kMaxWordCharacters));
@@ -114,15 +119,12 @@ void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out) {
   }
   check_ids(spec);
   out.kind = schema::TokenizerKind::wordpiece;
-  out.vocabulary = static_cast<uint32_t>(pieces);
   out.unknown = static_cast<uint32_t>(spec.pieces.rend() - unknown - 1);
   out.prefix = spec.prefix;
   out.suffix = spec.suffix;
   out.continuing_prefix = spec.continuing_prefix;
   out.max_word_chars = spec.max_word_chars;
   for (const schema::AddedTokenT& token : spec.added) out.added.push_back(std::make_unique<schema::AddedTokenT>(token));
-  build_pieces(spec, out);
-  build_slots(spec, out.slots);
   const std::set<uint32_t> alphabet = alphabet_of(spec);
   build_normalizer(spec.normalizer, &alphabet, out);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,17 @@ struct WordPieceSpec {
   std::vector<uint32_t> suffix;
   std::vector<schema::AddedTokenT> added;
 };
+
+// The pieces by id, and their hash table, in which those of `hidden` are not found. `where` is for messages.
+void build_vocabulary(const std::string& where, const std::vector<std::string>& pieces, const std::set<uint32_t>& hidden,
+                      schema::TokenizerT& out);
+
+// Fills the tables of a word tokenizer, whose rules and special ids `out` has, from a file with a piece on each line. Special
+// pieces are found in no text. Where no piece has a capital letter of ASCII, texts are read in lower case.
+void build_words(const std::filesystem::path& file, schema::TokenizerT& out);
+
+// A text file's lines, without their ends.
+std::vector<std::string> read_lines(const std::filesystem::path& path);
 
 // Builds the tables. Of two pieces that are spelled the same, the later one is found.
 void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out);

@@ -187,20 +187,6 @@ bool is_bert_like(const std::string& name) {
 
 // ---- vocab.txt ----
 
-std::vector<std::string> read_lines(const fs::path& path) {
-  const MappedFile file(path);
-  std::vector<std::string> lines;
-  std::string_view rest = file.text();
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    lines.emplace_back(line);
-  }
-  return lines;
-}
-
 uint32_t id_of(const WordPieceSpec& spec, const std::string& piece) {
   const auto found = std::find(spec.pieces.rbegin(), spec.pieces.rend(), piece);
   if (found == spec.pieces.rend()) throw Error(spec.where + ": the vocabulary has no '" + piece + "'");
@@ -224,6 +210,20 @@ void read_added_decoder(Config& config, WordPieceSpec& spec) {
 }
 
 }  // namespace
+
+std::vector<std::string> read_lines(const fs::path& path) {
+  const MappedFile file(path);
+  std::vector<std::string> lines;
+  std::string_view rest = file.text();
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines.emplace_back(line);
+  }
+  return lines;
+}
 
 WordPieceSpec read_tokenizer_json(const fs::path& folder) {
   const fs::path path = folder / "tokenizer.json";

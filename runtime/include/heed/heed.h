@@ -263,6 +263,11 @@ typedef struct heed_token {
   uint32_t end;
 } heed_token;
 
+/* A translator has two vocabularies: that of its input, and that of its output. Other models have one, which is both. */
+typedef enum heed_side { HEED_SOURCE = 0, HEED_TARGET = 1 } heed_side;
+
+#define HEED_NO_TOKEN 0xffffffffu
+
 /* Splits `text` (any bytes; invalid UTF-8 counts as U+FFFD) into tokens, special ones included, cut to `max_tokens`
  * (0: the model's own truncation) as sentence-transformers does it. Special tokens always stay: fewer max_tokens than
  * those are HEED_INVALID_ARGUMENT. Their spelling inside `text` ("[SEP]") is plain text. `count` always gets the full
@@ -272,6 +277,27 @@ heed_status heed_tokenize(const heed_model* model, const char* text, uint64_t by
                           heed_token* tokens, uint32_t capacity, uint32_t* count);
 /* The bytes of a token's piece as the vocabulary spells it; NULL for an id outside it. Not zero-terminated. */
 const char* heed_token_piece(const heed_model* model, uint32_t id, uint32_t* bytes);
+/* The id that stands for what a side's vocabulary does not have; HEED_NO_TOKEN if there is no tokenizer. */
+uint32_t heed_unknown_token(const heed_model* model, heed_side side);
+
+/* Bytes of a text, not zero-terminated. */
+typedef struct heed_span {
+  const char* text;
+  uint32_t bytes;
+} heed_span;
+
+/* Tokens of the target's vocabulary. copies: NULL, or [count]: where `text` is not NULL, it stands in the place of what the
+ * vocabulary has for that token. */
+typedef struct heed_ids {
+  const uint32_t* ids;
+  uint32_t count;
+  const heed_span* copies;
+} heed_ids;
+
+/* Joins tokens to a text (not zero-terminated), with spaces where a person writes them ("je t' aime ." is "je t'aime."). What
+ * begins and ends an output is left out. `bytes` always gets the number needed; HEED_BUFFER_TOO_SMALL writes nothing else.
+ * HEED_NO_TOKENIZER, HEED_UNSUPPORTED (another kind than word), HEED_CORRUPT, HEED_BAD_INPUT (an id outside the vocabulary). No heap. */
+heed_status heed_detokenize(const heed_model* model, const heed_ids* ids, char* text, uint64_t capacity, uint64_t* bytes);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 /* Includes every public header as C.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "heed/generate.h"
 #include "heed/heed.h"
 #include "heed_host.h"
 

@@ -1,9 +1,10 @@
-// Reads a graph folder: graph.json, the JSON form of the schema's tables, beside weights.safetensors.
+// Reads a graph folder: graph.json, the JSON form of the schema's tables, beside weights.safetensors and vocabularies.
 // SPDX-License-Identifier: Apache-2.0
 #include "convert/checkpoint.h"
 #include "convert/front_ends/front_end.h"
 #include "convert/front_ends/graph_json.h"
 #include "convert/json.h"
+#include "convert/tokenizer.h"
 #include "error.h"
 #include "files.h"
 
@@ -52,6 +53,32 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, const std::string& wh
   return source;
 }
 
+// A tokenizer of graph.json has rules and special ids; its pieces are the lines of a file beside it.
+void read_pieces(const fs::path& file, const std::string& key, const std::string& where, schema::TokenizerT* tokenizer) {
+  if (!tokenizer) {
+    if (fs::exists(file)) throw Error(file.string() + ": no tokenizer reads it; graph.json has no \"" + key + "\"");
+    return;
+  }
+  if (tokenizer->kind != schema::TokenizerKind::word) {
+    throw Error(where + ": \"" + key + "\" has the kind '" + schema::EnumNameTokenizerKind(tokenizer->kind) +
+                "'; a graph folder has word tokenizers");
+  }
+  build_words(file, *tokenizer);
+}
+
+// Every id of a text has to have a row in the table that it looks into.
+void check_table(const Spec& spec, const std::string& graph_name, const schema::TokenizerT* tokenizer) {
+  for (const auto& graph : spec.model.graphs) {
+    for (const auto& node : graph->nodes) {
+      if (!tokenizer || graph->name != graph_name || node->op != schema::OpKind::Embed || node->token < 0) continue;
+      const schema::WeightT& table = *spec.model.weights[node->token];
+      if (table.rows >= tokenizer->vocabulary) continue;
+      throw Error(spec.origin + ": graph '" + graph_name + "': table '" + table.name + "' has " + std::to_string(table.rows) +
+                  " rows, the vocabulary has " + std::to_string(tokenizer->vocabulary) + " pieces");
+    }
+  }
+}
+
 }  // namespace
 
 bool accepts_graph_folder(const fs::path& source) { return fs::exists(source / "graph.json"); }
@@ -67,6 +94,9 @@ Spec read_graph_folder(const fs::path& source) {
   if (!spec.model.metadata) spec.model.metadata = std::make_unique<schema::MetadataT>();
   if (spec.model.metadata->family.empty()) spec.model.metadata->family = "graph";
 
+  read_pieces(source / "source.txt", "tokenizer", spec.origin, spec.model.tokenizer.get());
+  read_pieces(source / "target.txt", "target_tokenizer", spec.origin, spec.model.target_tokenizer.get());
+
   Checkpoint checkpoint = Checkpoint::open(source, "weights");
   for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
   const std::vector<Role> roles = weight_roles(spec);
@@ -77,6 +107,8 @@ Spec read_graph_folder(const fs::path& source) {
     throw Error(checkpoint.where() + ": tensor '" + name +
                 "' is left over; name it in graph.json or take it out of weights.safetensors");
   }
+  check_table(spec, spec.model.graphs.empty() ? "" : spec.model.graphs[0]->name, spec.model.tokenizer.get());
+  check_table(spec, "decode", spec.model.target_tokenizer.get());
   read_asked_formats(json, spec);
   return spec;
 }

@@ -4,7 +4,12 @@ SPDX-License-Identifier: Apache-2.0
 """
 import math
 
+from text import ATTACHED
+
 LONGEST_SOURCE = 64
+# How text.py reads English and writes French; ids as data.py orders the special words.
+ENGLISH = {"kind": "word", "unknown": 0, "apostrophe": "begins", "endings": ["n't"], "closing": ".,!?;:"}
+FRENCH = {"kind": "word", "unknown": 0, "prefix": [1], "suffix": [2], "apostrophe": "ends", "endings": list(ATTACHED), "closing": ".,"}
 
 
 class Builder:
@@ -54,7 +59,8 @@ class Model:
 
     def json(self, name: str) -> dict:
         metadata = {"source": f"tools/samples/translator/{name}", "licence": "Apache-2.0", "max_context": LONGEST_SOURCE}
-        return {"graphs": [graph.json() for graph in self.graphs], "weights": self.weights, "states": self.states, "metadata": metadata}
+        return {"graphs": [graph.json() for graph in self.graphs], "weights": self.weights, "states": self.states, "metadata": metadata,
+                "tokenizer": ENGLISH, "target_tokenizer": FRENCH}
 
 
 def cell(model: Model, name: str, suffix: str = "") -> tuple[int, int]:

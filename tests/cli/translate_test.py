@@ -1,0 +1,192 @@
+"""The heed program on a translator: sentences, unknown words, searches, bad input. SPDX-License-Identifier: Apache-2.0"""
+import csv
+import json
+import pathlib
+import shutil
+import unittest
+
+from program import ROOT, ProgramTest, run
+
+TRANSLATORS = ROOT / "tools" / "samples" / "translator"
+
+
+class TranslatorTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.translator = str(cls.folder / "translator.heed")
+        done = run("convert", str(TRANSLATORS / "additive"), "-o", cls.translator)
+        assert done.code == 0, done.err
+
+    def translate(self, text, *flags) -> str:
+        return self.good("run", self.translator, "--text", text, *flags).text().removesuffix("\n")
+
+    def texts(self, *lines) -> str:
+        path = self.folder / "texts.txt"
+        path.write_bytes(b"".join(line.encode() + b"\n" for line in lines))
+        return str(path)
+
+
+class Sentences(TranslatorTest):
+    def test_i_love_you(self):
+        self.assertEqual(self.translate("I love you"), "je t'aime")
+
+    def test_capitals_and_typographic_apostrophes_change_nothing(self):
+        self.assertEqual(self.translate("i LOVE you"), "je t'aime")
+        self.assertEqual(self.translate("I don\u2019t love you."), self.translate("i don't love you ."))
+
+    def test_every_translator_that_is_there_says_it(self):
+        for folder in sorted(path.parent for path in TRANSLATORS.glob("*/graph.json")):
+            with self.subTest(translator=folder.name):
+                out = str(self.folder / f"{folder.name}.heed")
+                self.good("convert", str(folder), "-o", out)
+                self.assertEqual(self.good("run", out, "--text", "I love you").text(), "je t'aime\n")
+                self.assertEqual(self.good("run", out, "--text", "I love you", "--beams", "4", "--length-penalty", "1").text(), "je t'aime\n")
+
+    def test_a_file_of_texts_gives_a_line_for_each(self):
+        lines = self.good("run", self.translator, "--texts", self.texts("I love you", "I love you", "I see her.")).text().splitlines()
+        self.assertEqual(lines[:2], ["je t'aime"] * 2)
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(lines[2], self.translate("I see her."))
+
+    def test_most_held_out_sentences_are_as_they_should_be(self):
+        with (TRANSLATORS / "held_out" / "random.tsv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[:100]
+        found = self.good("run", self.translator, "--texts", self.texts(*(row[0] for row in rows)), "--unknown", "copy").text().splitlines()
+        exact = sum(line == row[1] for line, row in zip(found, rows))
+        self.assertGreaterEqual(exact, 70)
+
+    def test_json_has_tokens_scores_and_both_blocks(self):
+        report = self.good("run", self.translator, "--text", "I love you", "--json").json()
+        (one,) = report["translations"]
+        self.assertEqual(one["text"], "je t'aime")
+        self.assertTrue(one["stopped"])
+        pieces = (TRANSLATORS / "additive" / "target.txt").read_text(encoding="utf-8").splitlines()
+        self.assertEqual([pieces[token] for token in one["tokens"]], ["je", "t'", "aime"])
+        self.assertEqual(len(one["log_probabilities"]), 3)
+        self.assertLess(one["score"], 0)
+        self.assertGreaterEqual(sum(one["log_probabilities"]) + 1e-4, one["score"])
+        facts = self.good("inspect", self.translator, "--json", "--rows", "3").json()
+        self.assertEqual(facts["generator_bytes"], report["generator_bytes"])
+        self.assertEqual(facts["arena_bytes"], report["arena_bytes"])
+        four = self.good("run", self.translator, "--text", "I love you", "--json", "--beams", "4").json()
+        facts = self.good("inspect", self.translator, "--json", "--rows", "3", "--beams", "4").json()
+        self.assertEqual(facts["generator_bytes"], four["generator_bytes"])
+
+    def test_one_digest_on_every_instruction_set_and_number_of_threads(self):
+        texts = self.texts("I love you", "we do not eat it .", "she sees the little cat .")
+        isas = [line.split()[0] for line in self.good("isa").text().splitlines()[1:] if line.split()[2] == "yes"]
+        self.assertIn("ref", isas)
+        for flags in ([], ["--beams", "4", "--length-penalty", "0.6"]):
+            digests = {self.good("run", self.translator, "--texts", texts, "--digest", "--isa", isa, "--threads", threads, *flags).text().splitlines()[-1]
+                       for isa in isas for threads in ("1", "4")}
+            self.assertEqual(len(digests), 1, digests)
+
+    def test_an_arena_of_exactly_the_bytes_is_enough_and_one_less_is_not(self):
+        needed = self.good("run", self.translator, "--text", "I love you", "--json").json()["arena_bytes"]
+        self.assertEqual(self.translate("I love you", "--arena", str(needed)), "je t'aime")
+        self.assertIn(str(needed), self.bad(1, "run", self.translator, "--text", "I love you", "--arena", str(needed - 1)))
+
+    def test_max_tokens_cuts(self):
+        self.assertEqual(self.translate("I love you", "--max-tokens", "2"), "je t'")
+        one = self.good("run", self.translator, "--text", "I love you", "--max-tokens", "3", "--json").json()["translations"][0]
+        self.assertFalse(one["stopped"])
+
+    def test_ids_instead_of_a_text(self):
+        ids = self.good("tokenize", self.translator, "--text", "I love you").text().strip().replace(" ", ",")
+        self.assertEqual(self.good("run", self.translator, "--tokens", ids).text(), "je t'aime\n")
+
+
+class Unknown(TranslatorTest):
+    def test_a_word_outside_the_vocabulary_is_named(self):
+        error = self.bad(1, "run", self.translator, "--text", "I love frobnication")
+        self.assertIn("'frobnication' at byte 7", error)
+        self.assertIn("--unknown copy", error)
+        self.assertIn("text 2", self.bad(1, "run", self.translator, "--texts", self.texts("I love you", "I love Frobnication")))
+
+    def test_copy_passes_it_through_as_it_is_written(self):
+        self.assertIn("Frobnicus", self.translate("Frobnicus loves you", "--unknown", "copy"))
+
+    def test_copy_changes_nothing_where_every_word_is_known(self):
+        self.assertEqual(self.translate("I love you", "--unknown", "copy"), "je t'aime")
+
+    def test_bytes_that_are_no_text(self):
+        for text in (b"\xff", b"I love \xc3", b"\xed\xa0\x80 you", b"\x1b[2J"):
+            self.assertIn("not in the vocabulary", self.bad(1, "run", self.translator, "--text", text))
+            shown = self.good("run", self.translator, "--text", text, "--unknown", "copy")
+            self.assertNotIn(b"\x1b", shown.out)
+            shown.out.decode("utf-8", "strict")
+            self.good("run", self.translator, "--text", text, "--unknown", "copy", "--json").json()
+
+
+class BadInput(TranslatorTest):
+    def test_nothing_to_translate(self):
+        for text in ("", "   ", "\n\t"):
+            self.assertIn("no tokens", self.bad(1, "run", self.translator, "--text", text))
+
+    def test_only_punctuation_is_a_sentence(self):
+        self.good("run", self.translator, "--text", "?!")
+
+    def test_too_many_words(self):
+        for count in (65, 10000):
+            error = self.bad(1, "run", self.translator, "--text", "love " * count)
+            self.assertIn(f"has {count} tokens", error)
+            self.assertIn("at most 64", error)
+        self.assertIn("--rows allows 2", self.bad(1, "run", self.translator, "--text", "I love you", "--rows", "2"))
+        self.good("run", self.translator, "--text", "love " * 64)
+
+    def test_flags_of_a_translator_need_one(self):
+        for flags in (["--beams", "2"], ["--max-tokens", "5"], ["--length-penalty", "1"], ["--unknown", "copy"]):
+            error = self.bad(1, "run", self.model("bert"), "--text", "a cat", *flags)
+            self.assertIn(flags[0], error)
+            self.assertIn("decode", error)
+
+    def test_wrong_flags_are_wrong_usage(self):
+        for flags in (["--beams", "0"], ["--beams", "1025"], ["--max-tokens", "0"], ["--length-penalty", "nan"], ["--length-penalty", "5"],
+                      ["--unknown", "drop"], ["--unknown", ""], ["--output", "rows=x.npy"]):
+            self.bad(2, "run", self.translator, "--text", "I love you", *flags)
+        self.bad(2, "run", self.translator, "--input", "tokens=x.npy")
+
+    def test_an_arena_too_small_for_the_beams(self):
+        needed = self.good("run", self.translator, "--text", "I love you", "--json").json()["arena_bytes"]
+        self.assertIn("too small", self.bad(1, "run", self.translator, "--text", "I love you", "--beams", "8", "--arena", str(needed)))
+
+
+class Converting(TranslatorTest):
+    def broken(self, change) -> str:
+        folder = self.folder / "broken"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        change(folder)
+        out = self.folder / "broken.heed"
+        error = self.bad(1, "convert", str(folder), "-o", str(out))
+        self.assertFalse(out.exists())
+        return error
+
+    @staticmethod
+    def edit(change):
+        def apply(folder: pathlib.Path):
+            graph = json.loads((folder / "graph.json").read_text())
+            change(graph)
+            (folder / "graph.json").write_text(json.dumps(graph))
+        return apply
+
+    @staticmethod
+    def longer(folder: pathlib.Path):
+        target = folder / "target.txt"
+        target.write_text(target.read_text(encoding="utf-8") + "one\ntwo\nthree\n", encoding="utf-8")
+
+    def test_vocabularies_that_do_not_fit_are_refused(self):
+        self.assertIn("source.txt", self.broken(lambda folder: (folder / "source.txt").unlink()))
+        self.assertIn("target.txt", self.broken(lambda folder: (folder / "target.txt").write_text("<unk>\n")))
+        self.assertIn("target_embedding", self.broken(self.longer))
+        self.assertIn("no tokenizer reads it", self.broken(self.edit(lambda graph: graph.pop("tokenizer"))))
+        self.assertIn("'wordpiece'", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="wordpiece"))))
+
+    def test_a_checkpoint_without_a_gate_is_refused(self):
+        self.assertIn("decoder", self.broken(self.edit(
+            lambda graph: next(node for node in graph["graphs"][1]["nodes"] if node["op"] == "Recurrent").update(weight=-1))))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/translate.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "cli/digest.h"
+#include "cli/flags.h"
+#include "cli/print.h"
+#include "cli/sequences.h"
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+const schema::Graph* find_graph(const Model& model, std::string_view name) {
+  for (const schema::Graph* graph : *model.tables().graphs()) {
+    if (graph->name()->string_view() == name) return graph;
+  }
+  return nullptr;
+}
+
+// An input: its ids, and the bytes that each stands for.
+struct Source {
+  std::vector<int32_t> ids;
+  std::vector<std::string> words;
+};
+
+Source source_of_text(const Model& model, const std::string& text, bool copies, const std::string& where) {
+  Source source;
+  for (const heed_token& token : tokenize(model, text)) {
+    const std::string word = text.substr(token.begin, token.end - token.begin);
+    if (token.id == heed_unknown_token(&model.handle(), HEED_SOURCE) && !copies) {
+      throw Error(model.path() + ": " + where + " has the word '" + shortened(word, 60) + "' at byte " + std::to_string(token.begin) +
+                  ", which is not in the vocabulary; --unknown copy passes such words through");
+    }
+    source.ids.push_back(static_cast<int32_t>(token.id));
+    source.words.push_back(word);
+  }
+  if (source.ids.empty()) throw Error(model.path() + ": " + where + " gives no tokens, so there is nothing to run on");
+  return source;
+}
+
+Source source_of_ids(const Model& model, const std::vector<int32_t>& ids) {
+  Source source{ids, {}};
+  for (const int32_t id : ids) {
+    uint32_t bytes = 0;
+    const char* piece = heed_token_piece(&model.handle(), static_cast<uint32_t>(id), &bytes);
+    source.words.push_back(piece ? std::string(piece, bytes) : "");
+  }
+  return source;
+}
+
+std::vector<Source> gather(const Model& model, const TranslateWork& work, const TranslateFlags& flags) {
+  std::vector<Source> sources;
+  if (!work.ids.empty()) sources.push_back(source_of_ids(model, work.ids));
+  for (size_t i = 0; i < work.texts.size(); ++i) {
+    const std::string where = work.texts.size() == 1 ? "the text" : "text " + std::to_string(i + 1);
+    sources.push_back(source_of_text(model, work.texts[i], !flags.unknown.empty(), where));
+    const size_t rows = sources.back().ids.size();
+    if (rows <= model.max_sequence_rows()) continue;
+    throw Error(model.path() + ": " + where + " has " + std::to_string(rows) + " tokens, this model takes at most " + std::to_string(model.max_sequence_rows()));
+  }
+  return sources;
+}
+
+// How much each output token attends to each input token, added up over the heads and layers that look at the input. Each
+// head of each layer has a place of its own, since workers call the tap at the same time.
+class InputAttention {
+ public:
+  InputAttention(const Model& model, size_t outputs, size_t inputs) : outputs_(outputs), inputs_(inputs) {
+    size_t places = 0;
+    for (const schema::Node* node : *find_graph(model, "decode")->nodes()) {
+      first_.push_back(places);
+      const bool looks = node->op() == schema::OpKind::Attention && node->state() >= 0 &&
+                         model.tables().states()->Get(static_cast<uint32_t>(node->state()))->kind() == schema::StateKind::kv_fixed;
+      places += looks ? node->heads() : 0;
+    }
+    first_.push_back(places);
+    weights_.resize(places * outputs * inputs);
+  }
+  heed_retrace_tap tap() { return {&InputAttention::take, this}; }
+
+  size_t most_attended(size_t output) const {
+    size_t best = 0;
+    float most = -1;
+    for (size_t input = 0; input < inputs_; ++input) {
+      float sum = 0;
+      for (size_t place = 0; place < first_.back(); ++place) sum += weights_[(place * outputs_ + output) * inputs_ + input];
+      if (sum > most) best = input;
+      most = std::max(most, sum);
+    }
+    return best;
+  }
+
+ private:
+  static void take(void* context, uint32_t node, uint32_t, uint32_t head, uint32_t query, uint32_t first_key, uint32_t count, const float* weights) {
+    InputAttention& self = *static_cast<InputAttention*>(context);
+    if (self.first_[node] == self.first_[node + 1]) return;
+    const size_t row = (self.first_[node] + head) * self.outputs_ + query;
+    std::copy_n(weights, count, self.weights_.begin() + static_cast<ptrdiff_t>(row * self.inputs_ + first_key));
+  }
+
+  size_t outputs_;
+  size_t inputs_;
+  std::vector<size_t> first_;  // place of each node's first head
+  std::vector<float> weights_;  // [places, outputs, inputs]
+};
+
+struct Translation {
+  std::vector<uint32_t> tokens;
+  std::vector<float> log_probabilities;
+  float score = 0;
+  bool stopped = false;
+  std::string text;
+};
+
+class Translator {
+ public:
+  Translator(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows)
+      : model_(model),
+        options_(options),
+        session_(model, translator_limits(model, flags, options, rows), flags),
+        block_bytes_(generator_bytes(model, options)),
+        block_(std::aligned_alloc(HEED_ALIGNMENT, (block_bytes_ / HEED_ALIGNMENT + 1) * HEED_ALIGNMENT), std::free) {
+    if (!block_) throw Error(model.path() + ": the machine has no " + std::to_string(block_bytes_) + " bytes for the search");
+  }
+
+  Translation translate(const Source& source, bool copies) {
+    const heed_generation task{&options_, source.ids.data(), static_cast<uint32_t>(source.ids.size()), block_.get(), block_bytes_};
+    heed_generated output;
+    heed_diagnostic diagnostic = empty_diagnostic();
+    check(heed_generate(session_.handle(), &task, &output, &diagnostic), diagnostic, model_.path(), &model_.handle());
+    Translation result;
+    result.tokens.assign(output.tokens, output.tokens + output.count);
+    result.log_probabilities.assign(output.log_probabilities, output.log_probabilities + output.count);
+    result.score = output.score;
+    result.stopped = output.stopped != 0;
+    result.text = join(result.tokens, copies ? copied(task, result.tokens, source) : std::vector<heed_span>());
+    return result;
+  }
+  const Session& session() const { return session_; }
+  uint64_t block_bytes() const { return block_bytes_; }
+
+ private:
+  // For each unknown output token the input word that it attends to most.
+  std::vector<heed_span> copied(const heed_generation& task, const std::vector<uint32_t>& tokens, const Source& source) {
+    const uint32_t unknown = heed_unknown_token(&model_.handle(), HEED_TARGET);
+    std::vector<heed_span> copies(tokens.size(), heed_span{nullptr, 0});
+    if (std::find(tokens.begin(), tokens.end(), unknown) == tokens.end()) return copies;
+    InputAttention attention(model_, tokens.size(), source.ids.size());
+    const heed_retrace_tap tap = attention.tap();
+    heed_diagnostic diagnostic = empty_diagnostic();
+    check(heed_retrace(session_.handle(), &task, tokens.data(), static_cast<uint32_t>(tokens.size()), &tap, &diagnostic), diagnostic,
+          model_.path(), &model_.handle());
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i] != unknown) continue;
+      const std::string& word = source.words[attention.most_attended(i)];
+      copies[i] = {word.data(), static_cast<uint32_t>(word.size())};
+    }
+    return copies;
+  }
+
+  std::string join(const std::vector<uint32_t>& tokens, const std::vector<heed_span>& copies) const {
+    const heed_ids ids{tokens.data(), static_cast<uint32_t>(tokens.size()), copies.empty() ? nullptr : copies.data()};
+    uint64_t bytes = 0;
+    const heed_status status = heed_detokenize(&model_.handle(), &ids, nullptr, 0, &bytes);
+    if (status == HEED_NO_TOKENIZER || bytes == 0) return "";
+    std::string text(bytes, ' ');
+    check(heed_detokenize(&model_.handle(), &ids, text.data(), bytes, &bytes), empty_diagnostic(), model_.path(), &model_.handle());
+    return text;
+  }
+
+  const Model& model_;
+  heed_generate_options options_;
+  Session session_;
+  uint64_t block_bytes_;
+  std::unique_ptr<void, void (*)(void*)> block_;
+};
+
+heed_generate_options options_of(const Model& model, const TranslateFlags& flags) {
+  heed_generate_options options;
+  heed_default_generate_options(&model.handle(), &options);
+  options.beams = flags.beams.value_or(1);
+  options.max_tokens = flags.max_tokens.value_or(options.max_tokens);
+  options.length_penalty = static_cast<float>(flags.length_penalty.value_or(0));
+  return options;
+}
+
+std::string digest_of(const std::vector<Translation>& translations) {
+  Digest digest;
+  for (const Translation& one : translations) {
+    digest.add(std::span<const uint32_t>(one.tokens));
+    digest.add(std::span<const float>(one.log_probabilities));
+    digest.add(std::span<const float>(&one.score, 1));
+  }
+  return digest.text();
+}
+
+Json json_of(const Translation& translation) {
+  Json log_probabilities = Json::array();
+  for (const float value : translation.log_probabilities) log_probabilities.push_back(json_number(value));
+  return {{"text", translation.text}, {"tokens", translation.tokens}, {"log_probabilities", std::move(log_probabilities)},
+          {"score", json_number(translation.score)}, {"stopped", translation.stopped}};
+}
+
+}  // namespace
+
+void add_translate_flags(CLI::App& command, TranslateFlags& flags) {
+  command.add_option("--beams", flags.beams, "Of a translator: hypotheses searched at the same time (default 1)")->check(whole_number(1, 1024))->type_name("N");
+  command.add_option("--max-tokens", flags.max_tokens, "Of a translator: most tokens of an output (default: what the model's states hold)")
+      ->check(whole_number(1, 1u << 20))->type_name("N");
+  command.add_option("--length-penalty", flags.length_penalty, "Of a translator: hypotheses are compared by score / tokens^A (default 0)")
+      ->check(CLI::Range(-4.0, 4.0))->check([](const std::string& text) { return text.find_first_of("nN") == std::string::npos ? "" : text + " is not a number"; })
+      ->type_name("A");
+  command.add_option("--unknown", flags.unknown, "Of a translator: copy puts words that it does not know into the output (default: they are an error)")
+      ->check(CLI::IsMember({"copy"}))->type_name("copy");
+}
+
+bool is_translator(const Model& model) { return find_graph(model, "encode") && find_graph(model, "decode"); }
+
+void refuse_translate_flags(const Model& model, const TranslateFlags& flags) {
+  const std::pair<const char*, bool> given[] = {{"--beams", flags.beams.has_value()}, {"--max-tokens", flags.max_tokens.has_value()},
+                                                {"--length-penalty", flags.length_penalty.has_value()}, {"--unknown", !flags.unknown.empty()}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given) throw Error(model.path() + ": " + name + " is of use only for a model with the graphs encode and decode, which this one does not have");
+  }
+}
+
+heed_limits translator_limits(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows) {
+  heed_limits limits = make_limits(model, flags, {std::max(rows, options.beams), options.beams, rows});
+  limits.beams = options.beams;
+  if (limits.max_context) limits.max_context = options.max_tokens;  // 0: no state grows
+  return limits;
+}
+
+uint64_t generator_bytes(const Model& model, const heed_generate_options& options) {
+  uint64_t bytes = 0;
+  heed_diagnostic diagnostic = empty_diagnostic();
+  check(heed_generate_bytes(&options, &bytes, &diagnostic), diagnostic, model.path(), &model.handle());
+  return bytes;
+}
+
+void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print_as) {
+  const std::vector<Source> sources = gather(model, work, flags);
+  size_t longest = 0;
+  for (const Source& source : sources) longest = std::max(longest, source.ids.size());
+  if (session.rows && longest > session.rows) {
+    throw Error(model.path() + ": a text has " + std::to_string(longest) + " tokens, --rows allows " + std::to_string(session.rows));
+  }
+  Translator translator(model, session, options_of(model, flags), session.rows ? session.rows : static_cast<uint32_t>(longest));
+  std::vector<Translation> translations;
+  for (const Source& source : sources) translations.push_back(translator.translate(source, !flags.unknown.empty()));
+
+  if (print_as.json) {
+    Json list = Json::array();
+    for (const Translation& one : translations) list.push_back(json_of(one));
+    return print_json({{"sequences", sources.size()}, {"isa", translator.session().isa()}, {"threads", session.threads},
+                       {"arena_bytes", translator.session().arena_bytes()}, {"generator_bytes", translator.block_bytes()},
+                       {"digest", digest_of(translations)}, {"translations", std::move(list)}});
+  }
+  for (const Translation& one : translations) print(printable(one.text) + "\n");
+  if (print_as.digest) print(digest_of(translations) + "\n");
+}
+
+}  // namespace heed::tools

@@ -1,0 +1,43 @@
+// `heed run` of an encoder-decoder: texts in, texts out.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/session.h"
+#include "heed/generate.h"
+
+namespace heed::tools {
+
+struct TranslateFlags {
+  std::optional<uint32_t> beams;
+  std::optional<uint32_t> max_tokens;
+  std::optional<double> length_penalty;
+  std::string unknown;  // empty: a word that is not in the vocabulary is an error
+};
+void add_translate_flags(CLI::App& command, TranslateFlags& flags);
+
+// Whether the model has the graphs `encode` and `decode`.
+bool is_translator(const Model& model);
+// Throws Error if a flag is given that only such a model has a use for.
+void refuse_translate_flags(const Model& model, const TranslateFlags& flags);
+
+// Limits for inputs of at most `rows` tokens and outputs of options.max_tokens.
+heed_limits translator_limits(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows);
+// Bytes of the search's block.
+uint64_t generator_bytes(const Model& model, const heed_generate_options& options);
+
+// What is translated: texts, or ids without a text.
+struct TranslateWork {
+  std::vector<std::string> texts;
+  std::vector<int32_t> ids;
+};
+struct TranslatePrint {
+  bool json = false;
+  bool digest = false;
+};
+void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print);
+
+}  // namespace heed::tools
