@@ -58,7 +58,7 @@ class Model:
         return builder
 
     def json(self, name: str) -> dict:
-        metadata = {"source": f"tools/samples/translator/{name}", "licence": "Apache-2.0", "max_context": LONGEST_SOURCE}
+        metadata = {"source": f"tools/samples/translator/{name}", "licence": "Apache-2.0", "max_context": LONGEST_SOURCE, "tile_rows": 8}
         return {"graphs": [graph.json() for graph in self.graphs], "weights": self.weights, "states": self.states, "metadata": metadata,
                 "tokenizer": ENGLISH, "target_tokenizer": FRENCH}
 
