@@ -122,7 +122,7 @@ template <class L, uint32_t kKeys, bool kInt8>
 template <class L, bool kInt8>
 [[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, uint32_t keys, float* u) {
   auto tops = L::set(-One<L>::infinity());
-  if (keys == kKeyTile) {
+  if (!kInt8 || keys == kKeyTile) {
     take_logits<L, kKeyTile>(row, 0, u, tops);
   } else {
     for (uint32_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
@@ -161,7 +161,7 @@ template <class L, bool kInt8, class Weight>
   for (; j + kStep <= keys; j += kStep) {
     add_exponentials<L, kStep, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
   }
-  if constexpr (kStep > kSumLanes) {
+  if constexpr (kInt8 && kStep > kSumLanes) {
     for (; j < keys; j += kSumLanes) {
       add_exponentials<L, kSumLanes, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
     }
