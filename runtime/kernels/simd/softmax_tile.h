@@ -238,7 +238,8 @@ template <class L, bool kInt8, class Args>
   const auto sees_all = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == end && !tile.bias; };
   bool all = true;
   for (uint32_t r = 0; r < tile.rows; ++r) all = all && sees_all(r);
-  const auto whole = [&](uint32_t r) { return all || sees_all(r); };
+  // One lane gains nothing by knowing it.
+  const auto whole = [&](uint32_t r) { return L::kLanes > 1 && (all || sees_all(r)); };
   for (uint32_t first = 0; first < tile.rows; first += kRows) {
     const uint32_t last = One<L>::least(first + kRows, tile.rows);
     for (uint32_t r = first; r < last; ++r) {
