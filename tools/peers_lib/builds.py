@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 RECIPES = {
     "cosine.json": ("tokenizers", "inputs.py", "{model}", "{out}"),
     "fused_int8.onnx": ("onnx", "minilm_onnx.py", "{model}", "{out}"),
+    "plain_int8.onnx": ("onnx", "minilm_onnx.py", "{model}", "{out}"),
     "int8.xml": ("nncf", "minilm_nncf.py", "{out}"),
     "litert_masked.tflite": ("tensorflow", "minilm_litert.py", "{model}", "{out}", "16", "128", "512"),
     "ctranslate2/model.bin": ("ctranslate2", "minilm_ctranslate2.py", "{model}", "{out}"),
@@ -20,6 +21,7 @@ NEEDS = {
     "litert": ["cosine.json", "litert_masked.tflite"],
     "ctranslate2": ["cosine.json", "ctranslate2/model.bin"],
     "onnxruntime": ["cosine.json", "fused_int8.onnx"],
+    "onnxruntime_plain": ["cosine.json", "plain_int8.onnx"],
 }
 
 

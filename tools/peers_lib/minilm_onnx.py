@@ -1,6 +1,6 @@
 """MiniLM as an ONNX graph, from the same safetensors as heed's: plain operators, or ONNX Runtime's fused ones.
 
-    python minilm_onnx.py MODEL_FOLDER OUT_FOLDER     makes plain.onnx, fused.onnx and fused_int8.onnx
+    python minilm_onnx.py MODEL_FOLDER OUT_FOLDER     makes plain.onnx, fused.onnx and their int8 forms
 
 Inputs: ids [batch, rows] and mask [batch, rows] (1 is a token, 0 is padding), both int32. Output: embedding [batch, 384].
 SPDX-License-Identifier: Apache-2.0
@@ -144,8 +144,9 @@ def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     write_plain(folder, out / "plain.onnx")
     write_fused(folder, out / "fused.onnx")
-    quantize_dynamic(out / "fused.onnx", out / "fused_int8.onnx", weight_type=QuantType.QInt8, per_channel=True,
-                     extra_options={"DefaultTensorType": TensorProto.FLOAT})
+    for name in ("plain", "fused"):
+        quantize_dynamic(out / f"{name}.onnx", out / f"{name}_int8.onnx", weight_type=QuantType.QInt8, per_channel=True,
+                         extra_options={"DefaultTensorType": TensorProto.FLOAT})
 
 
 if __name__ == "__main__":
