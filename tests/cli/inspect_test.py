@@ -15,7 +15,7 @@ import xml.dom.minidom
 
 from program import HEED, ProgramTest, tiny
 
-COMMANDS = ["convert", "inspect", "run", "bench", "compare", "verify", "tokenize", "isa"]
+COMMANDS = ["convert", "inspect", "run", "bench", "compare", "verify", "tokenize", "isa", "attention"]
 MASK = (1 << 64) - 1
 PRIMES = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 

@@ -13,5 +13,6 @@ void add_compare(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_isa(CLI::App& app);
+void add_attention(CLI::App& app);
 
 }  // namespace heed::tools

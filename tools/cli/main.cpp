@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   heed::tools::add_verify(app);
   heed::tools::add_tokenize(app);
   heed::tools::add_isa(app);
+  heed::tools::add_attention(app);
   heed::tools::be_strict(app);
   const std::vector<std::string> reversed = reversed_arguments(argc, argv);
   try {

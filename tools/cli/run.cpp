@@ -1,7 +1,6 @@
 // `heed run`: one graph on texts, ids or .npy files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -9,10 +8,10 @@
 #include "cli/commands.h"
 #include "cli/digest.h"
 #include "cli/flags.h"
+#include "cli/inputs.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"
-#include "cli/translate.h"
 #include "error.h"
 
 namespace heed::tools {
@@ -20,56 +19,13 @@ namespace {
 
 struct RunFlags {
   std::string path;
-  std::optional<std::string> text;
-  std::string texts;
-  std::optional<std::string> tokens;
-  std::vector<std::string> inputs;
+  InputFlags from;
   std::vector<std::string> outputs;
-  std::optional<std::string> prompt;
   bool digest = false;
   bool json = false;
   TranslateFlags translate;
   SessionFlags session;
 };
-
-std::vector<int32_t> parse_tokens(const std::string& text) {
-  std::vector<int32_t> ids;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (;;) {
-    int32_t id = 0;
-    const auto [next, error] = std::from_chars(at, end, id);
-    if (error != std::errc() || (next != end && *next != ',')) {
-      throw UsageError("--tokens wants ids with commas between them, like 101,7592,102, not '" + text + "'");
-    }
-    ids.push_back(id);
-    if (next == end) return ids;
-    at = next + 1;
-  }
-}
-
-struct Work {
-  std::vector<std::string> texts;
-  std::vector<Sequence> sequences;
-  const char* place = "the input";
-};
-
-Work gather(const Model& model, const RunFlags& flags) {
-  Work work;
-  if (flags.tokens) work.sequences.push_back(sequence_of_ids(model, parse_tokens(*flags.tokens), "--tokens"));
-  if (!flags.inputs.empty()) work.sequences.push_back(sequence_of_files(model, flags.inputs));
-  if (flags.text) {
-    work.texts = {*flags.text};
-    work.place = "the text";
-  }
-  if (!flags.texts.empty()) {
-    work.texts = read_texts(flags.texts);
-    work.place = "text";
-  }
-  const std::string prompt = prompt_text(model, flags.prompt);
-  for (const std::string& text : work.texts) work.sequences.push_back(sequence_of_text(model, prompt + text));
-  return work;
-}
 
 // Of all bytes: for each sequence, for each output. Does not depend on which sequences ran together.
 std::string digest(const std::vector<OutputData>& outputs) {
@@ -89,9 +45,9 @@ class OutputFiles {
   OutputFiles(const Model& model, const RunFlags& flags) {
     std::set<std::string> names;
     std::vector<std::string> paths;  // that are taken
-    for (const std::string& assignment : flags.inputs) paths.push_back(split_assignment("--input", assignment).second);
+    for (const std::string& assignment : flags.from.inputs) paths.push_back(split_assignment("--input", assignment).second);
     paths.push_back(flags.path);
-    if (!flags.texts.empty()) paths.push_back(flags.texts);
+    if (!flags.from.texts.empty()) paths.push_back(flags.from.texts);
     for (const std::string& assignment : flags.outputs) {
       const auto [name, path] = split_assignment("--output", assignment);
       if (!names.insert(name).second) throw UsageError("--output " + name + " is given twice");
@@ -162,24 +118,16 @@ void print_similarities(const OutputData& output, const std::vector<std::string>
 }
 
 void run_translator(const Model& model, const RunFlags& flags) {
-  if (!flags.inputs.empty() || !flags.outputs.empty()) {
-    throw UsageError(model.path() + " translates texts: it takes --text, --texts or --tokens, and gives a text, so there is no --input or --output");
-  }
-  TranslateWork work;
-  if (flags.tokens) work.ids = parse_tokens(*flags.tokens);
-  if (flags.text) work.texts = {*flags.text};
-  if (!flags.texts.empty()) work.texts = read_texts(flags.texts);
-  const std::string prompt = prompt_text(model, flags.prompt);
-  for (std::string& text : work.texts) text = prompt + text;
+  if (!flags.outputs.empty()) throw UsageError(model.path() + " translates texts: it gives a text, so there is no --output");
+  const TranslateWork work = gather_translations(model, flags.from);
   translate(model, work, flags.translate, flags.session, {flags.json, flags.digest});
 }
 
 void run(const RunFlags& flags) {
-  if (flags.prompt && !flags.text && flags.texts.empty()) throw UsageError("--prompt-name goes with --text or --texts; ids and .npy files have no prompt");
   const Model model(flags.path);
   if (is_translator(model)) return run_translator(model, flags);
   refuse_translate_flags(model, flags.translate);
-  const Work work = gather(model, flags);
+  const Work work = gather(model, flags.from);
   OutputFiles files(model, flags);
   const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
   Session session(model, make_limits(model, flags.session, schedule.extent), flags.session);
@@ -207,13 +155,7 @@ void add_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run a model on texts, ids or .npy files");
   auto flags = std::make_shared<RunFlags>();
   command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
-  CLI::Option_group* from = command->add_option_group("input", "What to run on, one of");
-  from->add_option("--text", flags->text, "A text; any bytes")->type_name("S");
-  from->add_option("--texts", flags->texts, "A file with a text on each line")->type_name("FILE");
-  from->add_option("--tokens", flags->tokens, "Ids with commas between them")->type_name("1,2,3");
-  from->add_option("--input", flags->inputs, "An input of the graph from a file; again for each")->type_name("NAME=x.npy")->allow_extra_args(false);
-  from->require_option(1);
-  command->add_option("--prompt-name", flags->prompt, "Which of the model's prompts goes before each text (default: the model's default)")->type_name("NAME");
+  add_input_flags(*command, flags->from);
   command->add_option("--output", flags->outputs, "Write an output, the rows of all texts one after another; again for each")
       ->type_name("NAME=y.npy")->allow_extra_args(false);
   command->add_flag("--digest", flags->digest, "Print as last line a 64-bit xxHash of all output bytes");

@@ -6,11 +6,14 @@
 #include <memory>
 #include <span>
 
+#include "attention/collect.h"
+#include "attention/tapped.h"
 #include "cli/digest.h"
 #include "cli/flags.h"
 #include "cli/print.h"
 #include "cli/sequences.h"
 #include "error.h"
+#include "text/tokenizer.h"
 
 namespace heed::tools {
 namespace {
@@ -66,48 +69,43 @@ std::vector<Source> gather(const Model& model, const TranslateWork& work, const 
   return sources;
 }
 
-// How much each output token attends to each input token, added up over the heads and layers that look at the input. Each
-// head of each layer has a place of its own, since workers call the tap at the same time.
-class InputAttention {
- public:
-  InputAttention(const Model& model, size_t outputs, size_t inputs) : outputs_(outputs), inputs_(inputs) {
-    size_t places = 0;
-    for (const schema::Node* node : *find_graph(model, "decode")->nodes()) {
-      first_.push_back(places);
-      const bool looks = node->op() == schema::OpKind::Attention && node->state() >= 0 &&
-                         model.tables().states()->Get(static_cast<uint32_t>(node->state()))->kind() == schema::StateKind::kv_fixed;
-      places += looks ? node->heads() : 0;
+// The nodes of `decode` that look at the input.
+std::vector<uint32_t> looking_nodes(const Model& model) {
+  std::vector<uint32_t> places;
+  const auto& nodes = *find_graph(model, "decode")->nodes();
+  for (uint32_t place = 0; place < nodes.size(); ++place) {
+    const schema::Node& node = *nodes.Get(place);
+    const bool looks = node.op() == schema::OpKind::Attention && node.state() >= 0 &&
+                       model.tables().states()->Get(static_cast<uint32_t>(node.state()))->kind() == schema::StateKind::kv_fixed;
+    if (looks) places.push_back(place);
+  }
+  return places;
+}
+
+// The input token that an output token attends to most, over all heads of all layers together.
+size_t most_attended(const Attention& attention, size_t output) {
+  const size_t inputs = attention.columns.size();
+  std::vector<float> sums(inputs);
+  for (const AttentionLayer& layer : attention.layers) {
+    for (size_t head = 0; head < layer.heads; ++head) {
+      const float* row = layer.weights.data() + (head * attention.rows.size() + output) * inputs;
+      for (size_t input = 0; input < inputs; ++input) sums[input] += row[input];
     }
-    first_.push_back(places);
-    weights_.resize(places * outputs * inputs);
   }
-  heed_retrace_tap tap() { return {&InputAttention::take, this}; }
+  return static_cast<size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+}
 
-  size_t most_attended(size_t output) const {
-    size_t best = 0;
-    float most = -1;
-    for (size_t input = 0; input < inputs_; ++input) {
-      float sum = 0;
-      for (size_t place = 0; place < first_.back(); ++place) sum += weights_[(place * outputs_ + output) * inputs_ + input];
-      if (sum > most) best = input;
-      most = std::max(most, sum);
-    }
-    return best;
+// What the tokens of an output stand for; ids without a vocabulary.
+std::vector<std::string> target_labels(const Model& model, const std::vector<uint32_t>& tokens) {
+  const schema::Tokenizer* table = tokenizer_of(model.handle(), HEED_TARGET);
+  std::vector<std::string> labels;
+  for (const uint32_t token : tokens) {
+    uint32_t bytes = 0;
+    const char* piece = table ? token_piece(*table, token, &bytes) : nullptr;
+    labels.push_back(piece ? printable({piece, bytes}) : std::to_string(token));
   }
-
- private:
-  static void take(void* context, uint32_t node, uint32_t, uint32_t head, uint32_t query, uint32_t first_key, uint32_t count, const float* weights) {
-    InputAttention& self = *static_cast<InputAttention*>(context);
-    if (self.first_[node] == self.first_[node + 1]) return;
-    const size_t row = (self.first_[node] + head) * self.outputs_ + query;
-    std::copy_n(weights, count, self.weights_.begin() + static_cast<ptrdiff_t>(row * self.inputs_ + first_key));
-  }
-
-  size_t outputs_;
-  size_t inputs_;
-  std::vector<size_t> first_;  // place of each node's first head
-  std::vector<float> weights_;  // [places, outputs, inputs]
-};
+  return labels;
+}
 
 struct Translation {
   std::vector<uint32_t> tokens;
@@ -129,7 +127,7 @@ class Translator {
   }
 
   Translation translate(const Source& source, bool copies) {
-    const heed_generation task{&options_, source.ids.data(), static_cast<uint32_t>(source.ids.size()), block_.get(), block_bytes_};
+    const heed_generation task = task_of(source);
     heed_generated output;
     heed_diagnostic diagnostic = empty_diagnostic();
     check(heed_generate(session_.handle(), &task, &output, &diagnostic), diagnostic, model_.path(), &model_.handle());
@@ -138,26 +136,44 @@ class Translator {
     result.log_probabilities.assign(output.log_probabilities, output.log_probabilities + output.count);
     result.score = output.score;
     result.stopped = output.stopped != 0;
-    result.text = join(result.tokens, copies ? copied(task, result.tokens, source) : std::vector<heed_span>());
+    result.text = join(result.tokens, copies ? copied(result.tokens, source) : std::vector<heed_span>());
     return result;
+  }
+
+  // What each token of an output looked at in the input.
+  Attention look(const Source& source, const std::vector<uint32_t>& tokens) {
+    Tapped tapped;
+    const heed_retrace_tap tap{Tapped::take, &tapped};
+    const heed_generation task = task_of(source);
+    heed_diagnostic diagnostic = empty_diagnostic();
+    check(heed_retrace(session_.handle(), &task, tokens.data(), static_cast<uint32_t>(tokens.size()), &tap, &diagnostic), diagnostic,
+          model_.path(), &model_.handle());
+    Attention attention = describe_translation(model_);
+    attention.rows = target_labels(model_, tokens);
+    attention.columns = labels_of_ids(model_, source.ids);
+    for (size_t i = 0; i < source.words.size(); ++i) {
+      if (!source.words[i].empty()) attention.columns[i] = printable(source.words[i]);
+    }
+    tapped.fill(looking_nodes(model_), &attention);
+    return attention;
   }
   const Session& session() const { return session_; }
   uint64_t block_bytes() const { return block_bytes_; }
 
  private:
+  heed_generation task_of(const Source& source) const {
+    return {&options_, source.ids.data(), static_cast<uint32_t>(source.ids.size()), block_.get(), block_bytes_};
+  }
+
   // For each unknown output token the input word that it attends to most.
-  std::vector<heed_span> copied(const heed_generation& task, const std::vector<uint32_t>& tokens, const Source& source) {
+  std::vector<heed_span> copied(const std::vector<uint32_t>& tokens, const Source& source) {
     const uint32_t unknown = heed_unknown_token(&model_.handle(), HEED_TARGET);
     std::vector<heed_span> copies(tokens.size(), heed_span{nullptr, 0});
     if (std::find(tokens.begin(), tokens.end(), unknown) == tokens.end()) return copies;
-    InputAttention attention(model_, tokens.size(), source.ids.size());
-    const heed_retrace_tap tap = attention.tap();
-    heed_diagnostic diagnostic = empty_diagnostic();
-    check(heed_retrace(session_.handle(), &task, tokens.data(), static_cast<uint32_t>(tokens.size()), &tap, &diagnostic), diagnostic,
-          model_.path(), &model_.handle());
+    const Attention attention = look(source, tokens);
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i] != unknown) continue;
-      const std::string& word = source.words[attention.most_attended(i)];
+      const std::string& word = source.words[most_attended(attention, i)];
       copies[i] = {word.data(), static_cast<uint32_t>(word.size())};
     }
     return copies;
@@ -243,14 +259,22 @@ uint64_t generator_bytes(const Model& model, const heed_generate_options& option
   return bytes;
 }
 
-void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print_as) {
-  const std::vector<Source> sources = gather(model, work, flags);
+namespace {
+
+Translator translator_for(const Model& model, const std::vector<Source>& sources, const TranslateFlags& flags, const SessionFlags& session) {
   size_t longest = 0;
   for (const Source& source : sources) longest = std::max(longest, source.ids.size());
   if (session.rows && longest > session.rows) {
     throw Error(model.path() + ": a text has " + std::to_string(longest) + " tokens, --rows allows " + std::to_string(session.rows));
   }
-  Translator translator(model, session, options_of(model, flags), session.rows ? session.rows : static_cast<uint32_t>(longest));
+  return Translator(model, session, options_of(model, flags), session.rows ? session.rows : static_cast<uint32_t>(longest));
+}
+
+}  // namespace
+
+void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print_as) {
+  const std::vector<Source> sources = gather(model, work, flags);
+  Translator translator = translator_for(model, sources, flags, session);
   std::vector<Translation> translations;
   for (const Source& source : sources) translations.push_back(translator.translate(source, !flags.unknown.empty()));
 
@@ -263,6 +287,23 @@ void translate(const Model& model, const TranslateWork& work, const TranslateFla
   }
   for (const Translation& one : translations) print(printable(one.text) + "\n");
   if (print_as.digest) print(digest_of(translations) + "\n");
+}
+
+Attention describe_translation(const Model& model) {
+  Attention attention;
+  attention.model = model.path();
+  attention.layers = layers_of(*find_graph(model, "decode"), looking_nodes(model));
+  if (attention.layers.empty()) throw Error(model.path() + ": graph \"decode\" has no attention to what \"encode\" made");
+  return attention;
+}
+
+Attention translation_attention(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session) {
+  const std::vector<Source> sources = gather(model, work, flags);
+  if (sources.size() != 1) throw Error(model.path() + ": there are " + std::to_string(sources.size()) + " texts; attention is shown for one");
+  Translator translator = translator_for(model, sources, flags, session);
+  const Translation translation = translator.translate(sources[0], false);
+  if (translation.tokens.empty()) throw Error(model.path() + ": the output has no tokens, so there is no attention to show");
+  return translator.look(sources[0], translation.tokens);
 }
 
 }  // namespace heed::tools

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/maps.h"
 #include "cli/session.h"
 #include "heed/generate.h"
 
@@ -39,5 +40,11 @@ struct TranslatePrint {
   bool digest = false;
 };
 void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print);
+
+// The layers of `decode` that look at the input, without weights. Throws Error if there is none.
+Attention describe_translation(const Model& model);
+// Translates the one text or list of ids, and gives what each token of the output (a row) looked at in the input. Throws Error if
+// there is more than one, or an output without tokens.
+Attention translation_attention(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session);
 
 }  // namespace heed::tools

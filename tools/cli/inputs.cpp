@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs.h"
+
+#include <charconv>
+
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+std::vector<int32_t> parse_tokens(const std::string& text) {
+  std::vector<int32_t> ids;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (;;) {
+    int32_t id = 0;
+    const auto [next, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (next != end && *next != ',')) {
+      throw UsageError("--tokens wants ids with commas between them, like 101,7592,102, not '" + text + "'");
+    }
+    ids.push_back(id);
+    if (next == end) return ids;
+    at = next + 1;
+  }
+}
+
+void check_prompt(const InputFlags& flags) {
+  if (flags.prompt && !flags.text && flags.texts.empty()) throw UsageError("--prompt-name goes with --text or --texts; ids and .npy files have no prompt");
+}
+
+}  // namespace
+
+void add_input_flags(CLI::App& command, InputFlags& flags) {
+  CLI::Option_group* from = command.add_option_group("input", "What to run on, one of");
+  from->add_option("--text", flags.text, "A text; any bytes")->type_name("S");
+  from->add_option("--texts", flags.texts, "A file with a text on each line")->type_name("FILE");
+  from->add_option("--tokens", flags.tokens, "Ids with commas between them")->type_name("1,2,3");
+  from->add_option("--input", flags.inputs, "An input of the graph from a file; again for each")->type_name("NAME=x.npy")->allow_extra_args(false);
+  from->require_option(1);
+  command.add_option("--prompt-name", flags.prompt, "Which of the model's prompts goes before each text (default: the model's default)")->type_name("NAME");
+}
+
+Work gather(const Model& model, const InputFlags& flags) {
+  check_prompt(flags);
+  Work work;
+  if (flags.tokens) work.sequences.push_back(sequence_of_ids(model, parse_tokens(*flags.tokens), "--tokens"));
+  if (!flags.inputs.empty()) work.sequences.push_back(sequence_of_files(model, flags.inputs));
+  if (flags.text) {
+    work.texts = {*flags.text};
+    work.place = "the text";
+  }
+  if (!flags.texts.empty()) {
+    work.texts = read_texts(flags.texts);
+    work.place = "text";
+  }
+  const std::string prompt = prompt_text(model, flags.prompt);
+  for (const std::string& text : work.texts) work.sequences.push_back(sequence_of_text(model, prompt + text));
+  return work;
+}
+
+TranslateWork gather_translations(const Model& model, const InputFlags& flags) {
+  check_prompt(flags);
+  if (!flags.inputs.empty()) throw UsageError(model.path() + " translates texts: it takes --text, --texts or --tokens, and no --input");
+  TranslateWork work;
+  if (flags.tokens) work.ids = parse_tokens(*flags.tokens);
+  if (flags.text) work.texts = {*flags.text};
+  if (!flags.texts.empty()) work.texts = read_texts(flags.texts);
+  const std::string prompt = prompt_text(model, flags.prompt);
+  for (std::string& text : work.texts) text = prompt + text;
+  return work;
+}
+
+}  // namespace heed::tools
