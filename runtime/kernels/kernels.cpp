@@ -79,7 +79,7 @@ constexpr Kernels make_ref() {
 [[maybe_unused]] constexpr Kernels make_i8mm() {
   Kernels table = make_neon();
   table.isa = "i8mm";
-  table.paired_rows = true;
+  table.weaves_rows = true;
   table.multiply_i8 = i8mm::multiply_i8;
   return table;
 }

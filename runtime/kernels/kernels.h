@@ -31,7 +31,7 @@ struct MultiplyI8 {
   uint64_t w_panel_stride;  // bytes from one panel to the next, a multiple of 64
   int32_t* c;               // [rows, 16*panels], 64-byte aligned
   uint32_t c_stride;        // a multiple of 16
-  bool paired;              // rows and groups are even, and rows lie as QuantizeRows leaves them in pairs
+  bool woven;               // rows lie as QuantizeRows weaves them: their number is a multiple of 4, groups are even
 };
 
 // Rows to int8 with a scale and a zero point: in[r, c] = (byte - zero[r]) * scale[r], about.
@@ -51,9 +51,9 @@ struct QuantizeRows {
   uint64_t out_stride;
   float* scale;              // [rows]
   int32_t* zero;             // [rows]
-  // Only where the table's paired_rows says so, for an even number of rows and cols a multiple of 8: rows 2i and 2i + 1
-  // take turns, 8 bytes each: [rows/2][cols/8][2][8], pairs 2 * out_stride bytes apart.
-  bool paired;
+  // Only where the table's weaves_rows says so, for rows a multiple of 4 and cols of 8: rows 4i .. 4i + 3 take turns,
+  // 8 bytes each: [rows/4][cols/8][4][8], fours 4 * out_stride bytes apart.
+  bool woven;
 };
 
 // Rows to int8, symmetric, one scale for each row and head: scale = max(max|x| * (1/127), 2^-40);
@@ -329,7 +329,7 @@ struct Kernels {
   const char* isa;
   uint32_t tile_rows;    // most rows of one multiply_i8, at most 32
   uint32_t tile_panels;  // most panels of one multiply_i8; tile_rows * 16 * tile_panels is at most kTileElems
-  bool paired_rows;      // multiply_i8 and quantize_rows know `paired`, which is faster
+  bool weaves_rows;      // multiply_i8 and quantize_rows know `woven`, which is faster
   uint8_t byte_flip;     // 0x80: activation bytes are unsigned (q + 128); 0: signed
   // Called by a thread before its first multiply_i8 and after its last, where registers need setting up; or null.
   void (*enter)();

@@ -25,9 +25,9 @@ Epilogue tile_epilogue(const Epilogue& whole, const float* bias, uint64_t row, u
   return tile;
 }
 
-// Whether quantized rows lie in pairs (QuantizeRows).
-bool lie_in_pairs(const Kernels& kernels, const WeightView& weight, uint32_t rows) {
-  return kernels.paired_rows && rows % 2 == 0 && weight.cols % 8 == 0;
+// Whether quantized rows are woven (QuantizeRows).
+bool are_woven(const Kernels& kernels, const WeightView& weight, uint32_t rows) {
+  return kernels.weaves_rows && rows % 4 == 0 && weight.cols % 8 == 0;
 }
 
 // Outputs in `panels` panels from `output` on.
@@ -76,7 +76,7 @@ void quantize_for(const Kernels& kernels, const WeightView& weight, const FloatR
   args.out_stride = out.stride;
   args.scale = out.scale;
   args.zero = out.zero;
-  args.paired = lie_in_pairs(kernels, weight, in.rows);
+  args.woven = are_woven(kernels, weight, in.rows);
   kernels.quantize_rows(args);
 }
 
@@ -88,10 +88,10 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
   product.groups = static_cast<uint32_t>(round_up(weight.cols, kGroupCols) / kGroupCols);
   product.w_panel_stride = panel_i8_bytes(weight.cols);
   product.c = tile;
-  product.paired = lie_in_pairs(kernels, weight, rows);
+  product.woven = are_woven(kernels, weight, rows);
   FinishI8 finish;
   finish.c = tile;
-  const uint32_t step = product.paired ? 2 : 1;
+  const uint32_t step = product.woven ? 4 : 1;
   const Pieces row_pieces(rows / step, kernels.tile_rows / step);
   const Pieces panel_pieces(panels_of(weight), kernels.tile_panels);
   for (uint64_t p = 0; p < panel_pieces.count(); ++p) {

@@ -121,40 +121,40 @@ TEST_CASE("a row with a NaN or an infinity anywhere has scale NaN and zero bytes
   }
 }
 
-TEST_CASE("rows in pairs are the same bytes, 8 of each row in turn") {
+TEST_CASE("woven rows are the same bytes, 8 of each of four rows in turn") {
   for (const Kernels* table : runnable_tables()) {
-    if (!table->paired_rows) continue;
+    if (!table->weaves_rows) continue;
     INFO(table->isa);
     for (const uint32_t cols : {8u, 16u, 24u, 32u, 40u, 48u, 56u, 64u, 72u, 136u, 384u}) {
       for (const bool scaled : {false, true}) {
         Numbers numbers(cols);
-        Matrix in(6, cols), input_scale(1, cols);
+        Matrix in(8, cols), input_scale(1, cols);
         in.fill([&] { return numbers(); });
         input_scale.fill([&] { return std::fabs(numbers()) + 0.5f; });
         in.at(2, cols - 1) = kNan;
         const float* scales = scaled ? input_scale.get() : nullptr;
         const Quantized apart(*table, in, table->byte_flip, scales);
-        Guarded<uint8_t> bytes(6 * cols);
-        Matrix scale(1, 6);
-        Guarded<int32_t> zero(6);
-        table->quantize_rows({in.get(), in.stride(), 6, cols, scales, table->byte_flip, bytes.get(), cols, scale.get(),
+        Guarded<uint8_t> bytes(8 * cols);
+        Matrix scale(1, 8);
+        Guarded<int32_t> zero(8);
+        table->quantize_rows({in.get(), in.stride(), 8, cols, scales, table->byte_flip, bytes.get(), cols, scale.get(),
                               zero.get(), true});
-        for (uint32_t r = 0; r < 6; ++r) {
+        for (uint32_t r = 0; r < 8; ++r) {
           REQUIRE(bits_of(scale.at(0, r)) == bits_of(apart.scale.at(0, r)));
           REQUIRE(zero[r] == apart.zero[r]);
           for (uint32_t c = 0; c < cols; ++c) {
             INFO("cols " << cols << " row " << r << " column " << c);
-            REQUIRE(bytes[r / 2 * 2 * cols + c / 8 * 16 + r % 2 * 8 + c % 8] == apart.bytes[r * apart.stride + c]);
+            REQUIRE(bytes[r / 4 * 4 * cols + c / 8 * 32 + r % 4 * 8 + c % 8] == apart.bytes[r * apart.stride + c]);
           }
         }
         // Over their own input, as attention does it.
-        Matrix own(6, cols);
-        std::memcpy(own.get(), in.get(), 6 * cols * sizeof(float));
-        table->quantize_rows({own.get(), own.stride(), 6, cols, scales, table->byte_flip,
+        Matrix own(8, cols);
+        std::memcpy(own.get(), in.get(), 8 * cols * sizeof(float));
+        table->quantize_rows({own.get(), own.stride(), 8, cols, scales, table->byte_flip,
                               reinterpret_cast<uint8_t*>(own.get()), own.stride() * 4, scale.get(), zero.get(), true});
-        for (uint32_t pair = 0; pair < 3; ++pair) {
-          const uint8_t* over = reinterpret_cast<const uint8_t*>(own.get()) + pair * 2 * own.stride() * 4;
-          REQUIRE(std::memcmp(over, bytes.get() + pair * 2 * cols, 2 * cols) == 0);
+        for (uint32_t four = 0; four < 2; ++four) {
+          const uint8_t* over = reinterpret_cast<const uint8_t*>(own.get()) + four * 4 * own.stride() * 4;
+          REQUIRE(std::memcmp(over, bytes.get() + four * 4 * cols, 4 * cols) == 0);
         }
       }
     }

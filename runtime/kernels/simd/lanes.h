@@ -23,7 +23,7 @@
 //   store_bytes(p, flip, I): saturated to int8, each byte xor flip; the same for four vectors side by side
 //   store_weights(p, I): 0 .. 127 to bytes, what `nearest` made of a NaN to 0; the same for four
 //   kSigned: no table with these lanes has unsigned bytes, so a score's zero is 0
-//   store_pairs(p, flip, I): where kPairs says so, for 16 lanes: as store_bytes, the second 8 bytes at p + 16
+//   store_woven(p, flip, I): where kWeaves says so, for 16 lanes: as store_bytes, the second 8 bytes at p + 32
 //   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
 //   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum
 //   on I

@@ -160,7 +160,7 @@ struct Armv7Lanes : Several<Armv7Four, 2> {
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
   static constexpr bool kSigned = true;
-  static constexpr bool kPairs = false;
+  static constexpr bool kWeaves = false;
 };
 
 }  // namespace heed::simd

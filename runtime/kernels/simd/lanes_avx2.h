@@ -12,7 +12,7 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 4;
   static constexpr bool kSigned = false;
-  static constexpr bool kPairs = false;
+  static constexpr bool kWeaves = false;
 
   static __m256i first(uint32_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)),

@@ -12,7 +12,7 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static constexpr uint32_t kProductPanels = 2;
   static constexpr uint32_t kChains = 4;
   static constexpr bool kSigned = false;
-  static constexpr bool kPairs = false;
+  static constexpr bool kWeaves = false;
 
   static __mmask16 first(uint32_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static F load_part(const float* p, uint32_t count) { return F(_mm512_maskz_loadu_ps(first(count), p)); }

@@ -109,12 +109,12 @@ struct NeonLanes : Several<NeonFour, 4> {
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
   static constexpr bool kSigned = true;
-  static constexpr bool kPairs = true;
+  static constexpr bool kWeaves = true;
 
-  static void store_pairs(uint8_t* p, uint8_t flip, const I& v) {
+  static void store_woven(uint8_t* p, uint8_t flip, const I& v) {
     const uint8x16_t bytes = NeonFour::to_bytes(flip, v.v[0], v.v[1], v.v[2], v.v[3]);
     vst1_u8(p, vget_low_u8(bytes));
-    vst1_u8(p + 16, vget_high_u8(bytes));
+    vst1_u8(p + 32, vget_high_u8(bytes));
   }
 };
 

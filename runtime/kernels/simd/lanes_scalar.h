@@ -13,7 +13,7 @@ struct ScalarLanes {
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;  // vectors side by side in long chains
   static constexpr bool kSigned = false;
-  static constexpr bool kPairs = false;
+  static constexpr bool kWeaves = false;
   using F = float;
   using I = int32_t;
   using M = bool;

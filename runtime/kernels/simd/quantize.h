@@ -47,7 +47,7 @@ template <class L, bool kScaled, uint32_t kApart>
   constexpr uint32_t k = L::kLanes;
   const float* in = args.in + r * args.in_stride;
   const float* input_scale = args.input_scale;
-  uint8_t* out = kApart == 8 ? args.out + r * args.out_stride : args.out + r / 2 * 2 * args.out_stride + r % 2 * 8;
+  uint8_t* out = kApart == 8 ? args.out + r * args.out_stride : args.out + r / 4 * 4 * args.out_stride + r % 4 * 8;
   const uint32_t cols = args.cols;
   const uint8_t flip = args.flip;
 
@@ -76,17 +76,17 @@ template <class L, bool kScaled, uint32_t kApart>
   };
   const Whole<L> whole;
   uint32_t c = 0;
-  if constexpr (kApart == 16) {
+  if constexpr (kApart == 32) {
     static_assert(k == 16);
     for (; c + 2 * k <= cols; c += 2 * k) {
-      L::store_pairs(out + c * 2, flip, quantized(whole, c));
-      L::store_pairs(out + c * 2 + 2 * k, flip, quantized(whole, c + k));
+      L::store_woven(out + c * 4, flip, quantized(whole, c));
+      L::store_woven(out + c * 4 + 4 * k, flip, quantized(whole, c + k));
     }
-    for (; c + k <= cols; c += k) L::store_pairs(out + c * 2, flip, quantized(whole, c));
+    for (; c + k <= cols; c += k) L::store_woven(out + c * 4, flip, quantized(whole, c));
     if (c < cols) {
       uint8_t rest[k];
       L::store_bytes(rest, flip, quantized(Part<L>{8}, c));
-      std::memcpy(out + c * 2, rest, 8);
+      std::memcpy(out + c * 4, rest, 8);
     }
     return;
   }
@@ -110,10 +110,10 @@ template <class L, bool kScaled, uint32_t kApart>
 
 template <class L>
 void quantize_rows(const QuantizeRows& args) {
-  if constexpr (L::kPairs) {
-    if (args.paired) {
+  if constexpr (L::kWeaves) {
+    if (args.woven) {
       for (uint32_t r = 0; r < args.rows; ++r) {
-        args.input_scale ? quantize_row<L, true, 16>(args, r) : quantize_row<L, false, 16>(args, r);
+        args.input_scale ? quantize_row<L, true, 32>(args, r) : quantize_row<L, false, 32>(args, r);
       }
       return;
     }
