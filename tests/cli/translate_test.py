@@ -10,6 +10,11 @@ from program import ROOT, ProgramTest, run
 TRANSLATORS = ROOT / "tools" / "samples" / "translator"
 
 
+def held_out(name: str) -> list[list[str]]:
+    with (TRANSLATORS / "held_out" / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 class TranslatorTest(ProgramTest):
     @classmethod
     def setUpClass(cls):
@@ -50,8 +55,7 @@ class Sentences(TranslatorTest):
         self.assertEqual(lines[2], self.translate("I see her."))
 
     def test_most_held_out_sentences_are_as_they_should_be(self):
-        with (TRANSLATORS / "held_out" / "random.tsv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[:100]
+        rows = held_out("random")[:100]
         found = self.good("run", self.translator, "--texts", self.texts(*(row[0] for row in rows)), "--unknown", "copy").text().splitlines()
         exact = sum(line == row[1] for line, row in zip(found, rows))
         self.assertGreaterEqual(exact, 70)
@@ -73,14 +77,26 @@ class Sentences(TranslatorTest):
         facts = self.good("inspect", self.translator, "--json", "--rows", "3", "--beams", "4").json()
         self.assertEqual(facts["generator_bytes"], four["generator_bytes"])
 
-    def test_one_digest_on_every_instruction_set_and_number_of_threads(self):
-        texts = self.texts("I love you", "we do not eat it .", "she sees the little cat .")
+    def isas(self) -> list[str]:
         isas = [line.split()[0] for line in self.good("isa").text().splitlines()[1:] if line.split()[2] == "yes"]
         self.assertIn("ref", isas)
-        for flags in ([], ["--beams", "4", "--length-penalty", "0.6"]):
-            digests = {self.good("run", self.translator, "--texts", texts, "--digest", "--isa", isa, "--threads", threads, *flags).text().splitlines()[-1]
-                       for isa in isas for threads in ("1", "4")}
-            self.assertEqual(len(digests), 1, digests)
+        return isas
+
+    def test_500_sentences_have_one_digest_on_every_instruction_set_and_number_of_threads(self):
+        sentences = [row[0] for row in held_out("random")]
+        for folder in sorted(path.parent for path in TRANSLATORS.glob("*/graph.json")):
+            out = str(self.folder / f"{folder.name}.heed")
+            self.good("convert", str(folder), "-o", out)
+            for count, flags in ((500, []), (80, ["--beams", "4", "--length-penalty", "0.6", "--rows", "32"])):
+                texts = self.texts(*sentences[:count])
+                digests = {self.good("run", out, "--texts", texts, "--unknown", "copy", "--digest", "--isa", isa, "--threads", threads, *flags)
+                           .text().splitlines()[-1] for isa in self.isas() for threads in ("1", "4")}
+                self.assertEqual(len(digests), 1, (folder.name, digests))
+
+    def test_tokens_have_pieces_and_offsets(self):
+        report = self.good("tokenize", self.translator, "--text", "I don\u2019t love it.", "--json").json()
+        self.assertEqual(report["pieces"], ["i", "do", "n't", "love", "it", "."])
+        self.assertEqual(report["offsets"], [[0, 1], [2, 4], [4, 9], [10, 14], [15, 17], [17, 18]])
 
     def test_an_arena_of_exactly_the_bytes_is_enough_and_one_less_is_not(self):
         needed = self.good("run", self.translator, "--text", "I love you", "--json").json()["arena_bytes"]
@@ -134,6 +150,12 @@ class BadInput(TranslatorTest):
             self.assertIn("at most 64", error)
         self.assertIn("--rows allows 2", self.bad(1, "run", self.translator, "--text", "I love you", "--rows", "2"))
         self.good("run", self.translator, "--text", "love " * 64)
+
+    def test_more_tokens_than_the_states_hold(self):
+        out = str(self.folder / "transformer.heed")
+        self.good("convert", str(TRANSLATORS / "transformer"), "-o", out)
+        self.assertIn("at most 64 tokens", self.bad(1, "run", out, "--text", "I love you", "--max-tokens", "65"))
+        self.assertEqual(self.good("run", out, "--text", "I love you", "--max-tokens", "64").text(), "je t'aime\n")
 
     def test_flags_of_a_translator_need_one(self):
         for flags in (["--beams", "2"], ["--max-tokens", "5"], ["--length-penalty", "1"], ["--unknown", "copy"]):

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/generate.h"
 #include "heed/heed.h"
 #include "support/model_builder.h"
 
@@ -90,6 +91,31 @@ void run_all(const heed_model& model, const heed_limits& limits, heed_session& s
   }
 }
 
+// An output as it would be for a person, if the model can make one.
+void generate(const heed_model& model, heed_session& session) {
+  heed_generate_options options;
+  heed_default_generate_options(&model, &options);
+  options.max_tokens = std::min(options.max_tokens, 9u);
+  options.no_repeat = 2;
+  uint64_t bytes = 0;
+  if (heed_generate_bytes(&options, &bytes, nullptr) != HEED_OK) return;
+  AlignedBytes block(bytes + kGuard, kPoison);
+  const int32_t source[] = {1, 0, 2};
+  const heed_generation task{&options, source, 3, block.data(), bytes};
+  heed_generated output;
+  heed_diagnostic diagnostic;
+  if (heed_generate(&session, &task, &output, &diagnostic) != HEED_OK) return;
+  if (output.count > options.max_tokens) fail();
+  for (uint64_t i = 0; i < kGuard; ++i) {
+    if (block[bytes + i] != kPoison) fail();
+  }
+  const heed_ids ids{output.tokens, output.count, nullptr};
+  uint64_t needed = 0;
+  if (heed_detokenize(&model, &ids, nullptr, 0, &needed) != HEED_BUFFER_TOO_SMALL) return;
+  std::string text(needed, ' ');
+  if (heed_detokenize(&model, &ids, text.data(), needed, &needed) != HEED_OK) fail();
+}
+
 void plan_and_run(const heed_model& model, uint32_t precision) {
   heed_limits limits;
   heed_default_limits(&model, &limits);
@@ -106,14 +132,17 @@ void plan_and_run(const heed_model& model, uint32_t precision) {
   heed_session session;
   if (heed_plan(&model, &limits, block.data(), memory.total_bytes - 1, nullptr, &session, &diagnostic) != HEED_ARENA_TOO_SMALL) fail();
   if (heed_plan(&model, &limits, block.data(), memory.total_bytes, nullptr, &session, &diagnostic) != HEED_OK) fail();
-  if (multiply_adds(model, limits.max_rows) < kMostMultiplyAdds) run_all(model, limits, session);
+  if (multiply_adds(model, limits.max_rows) < kMostMultiplyAdds) {
+    run_all(model, limits, session);
+    generate(model, session);
+  }
   for (uint64_t i = 0; i < kGuard; ++i) {
     if (block[memory.total_bytes + i] != kPoison) fail();
   }
 }
 
 void tokenize(const heed_model& model) {
-  constexpr std::string_view kText = "A cat sat on the mats. \xff \xc3\x89t\xc3\xa9 \xea\xb0\x81";
+  constexpr std::string_view kText = "A cat sat on the mats. I don't love-moi ''t'\xe2\x80\x99 \xff \xc3\x89t\xc3\xa9 \xea\xb0\x81";
   heed_token tokens[64];
   uint32_t count = 0;
   if (heed_tokenize(&model, kText.data(), kText.size(), 0, tokens, 64, &count) != HEED_OK) return;

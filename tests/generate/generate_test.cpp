@@ -180,8 +180,9 @@ TEST_CASE("HEAT-03 Looking at the attention of an output changes nothing, and ea
     TestSession session(file, session_options(4));
     Task task(session.model);
     task.options.beams = 4;
+    task.options.min_tokens = 4;
     const Generated before = generate(session, task.options, task.source);
-    REQUIRE(before.tokens.size() >= 2);
+    REQUIRE(before.tokens.size() >= 4);
     const heed_generation generation{&task.options, task.source.data(), 3, nullptr, 0};
     Weights weights;
     const heed_retrace_tap tap{keep_weights, &weights};
@@ -192,7 +193,9 @@ TEST_CASE("HEAT-03 Looking at the attention of an output changes nothing, and ea
       for (const float weight : row) sum += weight;
       CHECK(sum == Approx(1).margin(1e-5));
       CHECK(std::get<2>(place) < before.tokens.size());
-      if (std::get<0>(place) == 2) ++rows_of_source, CHECK(row.size() == 3);  // the third node of both looks at the source
+      if (std::get<0>(place) != 2) continue;  // the third node of both models looks at the source
+      CHECK(row.size() == 3);
+      ++rows_of_source;
     }
     CHECK(rows_of_source >= before.tokens.size());
     CHECK(generate(session, task.options, task.source) == before);
@@ -290,7 +293,8 @@ TEST_CASE("A model without decode is refused by name") {
   schema::NodeT embed;
   embed.token = builder.table(random_plain(5, 8, 1), schema::Format::f32);
   builder.output("rows", builder.node(schema::OpKind::Embed, {ids}, embed));
-  TestSession session(builder.finish(), {});
+  const AlignedBytes file = builder.finish();
+  TestSession session(file, {});
   Task task(session.model);
   CHECK(task.run(session) == HEED_UNSUPPORTED);
   CHECK_THAT(task.diagnostic.what, Catch::Contains("decode"));

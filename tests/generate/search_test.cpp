@@ -164,7 +164,7 @@ TEST_CASE("log_sum and power follow their formulas") {
   }
   for (const float exponent : {0.0f, 1.0f, 0.6f, -1.0f, 2.0f, 4.0f, -4.0f}) {
     for (const uint32_t count : {1u, 2u, 3u, 7u, 64u, 1000u, 1048576u}) {
-      CHECK(double{power(count, exponent)} == Approx(std::pow(double{count}, double{exponent})).epsilon(1e-5));
+      CHECK(double{power(count, exponent)} == Approx(std::pow(static_cast<double>(count), double{exponent})).epsilon(1e-5));
     }
   }
   CHECK(power(7, 1.0f) == 7.0f);

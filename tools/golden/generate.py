@@ -3,7 +3,7 @@
 
     /usr/bin/python3 tools/golden/generate.py [FOLDER]      (needs numpy; default tests/golden/generate)
 
-makes FOLDER/<model>/{graph.json, weights.safetensors, cases.json}. `additive` has a GRU and additive attention, `transformer` a causal layer that
+makes FOLDER/<model>/{graph.json, weights.safetensors, source.txt, target.txt, cases.json}. `additive` has a GRU and additive attention, `transformer` a causal layer that
 keeps its keys and one that looks at the input. Models, search and penalties are written here from their definitions. A case whose outcome hangs on
 a difference below MARGIN is left out, so that float arithmetic has to find the same tokens. SPDX-License-Identifier: Apache-2.0
 """
@@ -19,6 +19,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WORDS_IN, WORDS_OUT, WIDTH, HEADS, LONGEST, STEPS = 9, 11, 8, 2, 12, 16
 START, STOP = 1, 2
 MARGIN = 1e-4
+ENGLISH = ["<unk>", "i", "love", "you", "do", "n't", "'m", ".", "?"]
+FRENCH = ["<unk>", "<s>", "</s>", "je", "t'", "aime", "-moi", ".", "?", "l'", "\u00e9t\u00e9"]
+TOKENIZERS = {"tokenizer": {"kind": "word", "unknown": 0, "apostrophe": "begins", "endings": ["n't"], "closing": ".?"},
+              "target_tokenizer": {"kind": "word", "unknown": 0, "prefix": [1], "suffix": [2], "apostrophe": "ends", "endings": ["-moi"], "closing": "."}}
 SOURCES = [[3, 1, 4, 1, 5], [8, 2, 6], [7], [5, 5, 0, 3, 8, 2, 1, 6]]
 SETTINGS = [
     {"beams": 1}, {"beams": 2}, {"beams": 3}, {"beams": 4}, {"beams": 4, "length_penalty": 1.0}, {"beams": 4, "length_penalty": 0.6},
@@ -224,8 +228,10 @@ def main():
                     left_out += 1
         (folder / name).mkdir(parents=True, exist_ok=True)
         write_safetensors(folder / name / "weights.safetensors", model.weights.tensors)
-        json_file = {**model.json, "weights": model.weights.entries, "metadata": {"source": "tools/golden/generate.py", "licence": "Apache-2.0", "max_context": STEPS}}
+        json_file = {**model.json, "weights": model.weights.entries, "metadata": {"source": "tools/golden/generate.py", "licence": "Apache-2.0", "max_context": STEPS}, **TOKENIZERS}
         (folder / name / "graph.json").write_text(json.dumps(json_file, indent=1) + "\n")
+        for side, pieces in (("source", ENGLISH), ("target", FRENCH)):
+            (folder / name / f"{side}.txt").write_text("".join(piece + "\n" for piece in pieces), encoding="utf-8")
         (folder / name / "cases.json").write_text("[\n" + ",\n".join(json.dumps(case) for case in cases) + "\n]\n")
         print(f"{name}: {len(cases)} cases, {left_out} left out; tokens {sorted({len(case['tokens']) for case in cases})}")
 

@@ -55,6 +55,10 @@ class Model {
                   uint32_t max_tokens = 0) const {
     return heed_tokenize(&model_, text, bytes, max_tokens, tokens, capacity, count);
   }
+  /// Joins tokens to a text; see heed_detokenize. Needs the component heed::text.
+  Status detokenize(const heed_ids& ids, char* text, uint64_t capacity, uint64_t* bytes) const {
+    return heed_detokenize(&model_, &ids, text, capacity, bytes);
+  }
   const heed_model* get() const { return &model_; }
 
  private:
