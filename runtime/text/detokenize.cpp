@@ -28,7 +28,10 @@ bool leans_back(const schema::Tokenizer& table, Piece piece) {
   for (uint32_t i = 0; table.endings() && i < table.endings()->size(); ++i) {
     if (equal(piece, *table.endings()->Get(i))) return true;
   }
-  return piece.count == 1 && table.closing() && std::memchr(table.closing()->data(), piece.bytes[0], table.closing()->size());
+  for (uint32_t i = 0; piece.count == 1 && table.closing() && i < table.closing()->size(); ++i) {
+    if (table.closing()->Data()[i] == piece.bytes[0]) return true;
+  }
+  return false;
 }
 bool leans_on(const schema::Tokenizer& table, Piece piece) {
   return table.apostrophe() == ApostropheKind::ends && piece.bytes[piece.count - 1] == '\'';
