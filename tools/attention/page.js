@@ -45,7 +45,7 @@ function measure(pen) {
   const least = Math.max(rows, columns) > 200 ? 4 : 12;
   const room = frame.clientWidth;
   const fit = (font) => {
-    pen.font = font + "px system-ui, sans-serif";
+    pen.font = `bold ${font}px system-ui, sans-serif`;  // as the chosen row's
     const width = (labels) => Math.ceil(Math.max(...labels.map((label) => pen.measureText(cut(label)).width)));
     return {left: width(data.rows) + 10, top: width(data.columns) + 10};
   };

@@ -14,7 +14,7 @@ constexpr double kLetter = 7.5;  // about the width of a letter of 12 units
 constexpr double kGap = 24;
 constexpr double kTitle = 22;
 constexpr size_t kShownLabel = 24;  // bytes
-constexpr uint64_t kMostCells = 1u << 20;
+constexpr uint64_t kMostCells = 1u << 18;  // 30 MB of picture
 
 std::string escaped(std::string_view text) {
   std::string safe;
