@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import pathlib
 import random
+import subprocess
 import sys
 import unittest
 
@@ -36,6 +37,12 @@ class Translator(unittest.TestCase):
                              ("est-ce que ton grand-p\u00e8re", "est-ce que ton grand-p\u00e8re"), ("aujourd'hui, l'eau", "aujourd' hui , l' eau")):
             self.assertEqual(tokenize_french(text), tokens.split())
             self.assertEqual(join_french(tokens.split()), text)
+
+    def test_draws_follow_from_the_seed_alone(self):
+        code = ("import random, sentences; r = random.Random(3); print([sentences.sentence(r).english for _ in range(300)])")
+        made = {subprocess.run([sys.executable, "-B", "-c", code], cwd=FOLDER, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+                for seed in ("1", "2")}
+        self.assertEqual(len(made), 1)
 
     def test_one_translation_for_each_sentence(self):
         known = {}

@@ -61,7 +61,7 @@ NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "s
            "ten": "dix", "eleven": "onze", "twelve": "douze", "twenty": "vingt", "thirty": "trente"}
 QUANTITIES = {"many": ("beaucoup", "plural"), "too many": ("trop", "plural"), "a lot of": ("beaucoup", "any"), "a little": ("un peu", "mass"),
               "enough": ("assez", "any"), "more": ("plus", "any"), "how many": ("combien", "plural")}
-BY_CLASS = {letter: [noun for noun in NOUNS if noun.kind == letter] for letter in {noun.kind for noun in NOUNS}}
+BY_CLASS = {letter: [noun for noun in NOUNS if noun.kind == letter] for letter in sorted({noun.kind for noun in NOUNS})}
 PEOPLE = BY_CLASS["p"] + BY_CLASS["j"]
 NAMES_OF = {kind: [name for name in NAMES if name.kind == kind] for kind in ("person", "city", "country")}
 ADJECTIVE = {adjective.english: adjective for adjective in ADJECTIVES}
