@@ -60,8 +60,9 @@ class Board(unittest.TestCase):
                 self.assertRegex(done.stderr, rf"^heed: error: .*'{isa}'.*; there are {choices}\n$")
 
     def test_pages_of_4_16_and_64_kib(self):
-        # Only an emulator can change the size of a page.
-        for page in (4096, 16384, 65536) if EMULATED else (os.sysconf("SC_PAGESIZE"),):
+        # Only an emulator can change the size of a page. 32-bit ARM has pages of 4 KiB, and its emulator stops itself at 64.
+        sizes = (4096, 16384) if EMULATED and COMMAND[0].endswith("qemu-arm") else (4096, 16384, 65536)
+        for page in sizes if EMULATED else (os.sysconf("SC_PAGESIZE"),):
             for tokens, precision, expected in self.expected:
                 flags = ("-p", str(page)) if EMULATED else ()
                 self.assertEqual(digest(GOLDEN / "tiny.heed", tokens, precision, emulator_flags=flags), expected, page)
