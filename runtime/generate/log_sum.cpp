@@ -18,7 +18,7 @@ float log_sum(const float* x, uint32_t count) {
   float greatest = x[0];
   for (uint32_t i = 1; i < count; ++i) greatest = x[i] > greatest ? x[i] : greatest;
   const float sum = simd::sum_row<L>(
-      count, [&](auto lanes, uint32_t i) { return simd::exp2<L>((lanes.load(x + i) - greatest) * simd::kLog2E); });
+      count, [&](auto lanes, uint32_t i) { return simd::exp2<L>((lanes.load(x + i) - greatest) * kLog2E); });
   return greatest + kLn2 * simd::log2<L>(sum);
 }
 

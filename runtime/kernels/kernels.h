@@ -16,6 +16,7 @@ namespace heed {
 enum class ElementFormat : uint8_t { kF32, kF16, kI8 };
 enum class ActivationFunction : uint8_t { kNone, kRelu, kGelu, kGeluTanh, kSilu, kTanh, kSigmoid };  // as schema ActivationKind
 
+constexpr float kLog2E = 0x1.715476p+0f;
 constexpr float kLeastScale = 0x1p-40f;
 constexpr float kLeastStored = 0x1p-51f;
 

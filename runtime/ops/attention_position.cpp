@@ -9,7 +9,6 @@
 namespace heed {
 namespace {
 
-constexpr float kLog2E = 1.44269504088896340736f;
 constexpr uint32_t kLine = kBiasRows + kKeyTile;
 
 double power(double base, uint32_t exponent) {

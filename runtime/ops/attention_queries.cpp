@@ -10,7 +10,6 @@
 namespace heed {
 namespace {
 
-constexpr float kLog2E = 1.44269504088896340736f;
 constexpr uint32_t kFloatRows = 8;    // most rows and panels of one multiply_f32
 constexpr uint32_t kFloatPanels = 4;
 

@@ -5,12 +5,12 @@
 // inputs of each row are loaded at a time, and weights a line of 8 outputs ahead of their use. A block is up to 5 rows by
 // one panel: 20 sums, 5 rows of inputs and 4 registers of weights of 32. In assembly, in this order: GCC 12 loads all
 // weights first, runs out of registers, and an in-order core would wait for each load.
-#include <arm_neon.h>
-
-#include "kernels/tables.h"
+#include "kernels/int8/aarch64.h"
 
 namespace heed::dotprod {
 namespace {
+
+using aarch64::load_weights;
 
 constexpr uint32_t kBlockRows = 5;
 constexpr int kQuads = 4;  // of outputs in a panel
@@ -24,10 +24,6 @@ struct Block {
   int32_t* c;
   uint64_t c_stride;
 };
-
-__attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t& w1, const int8_t* w, int offset) {
-  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
-}
 
 __attribute__((always_inline)) inline void load_inputs(int8x16_t& in, const uint8_t* a, uint64_t at) {
   asm volatile("ldr %q0, [%1, %2]" : "=w"(in) : "r"(a), "r"(at) : "memory");

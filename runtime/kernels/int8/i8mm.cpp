@@ -5,12 +5,12 @@
 // are loaded. Rows come in such pairs already, two after each
 // other (MultiplyI8::woven), or are put together as they are loaded. A block is up
 // to 6 pairs of rows by half a panel: 24 sums. In assembly, in this order: GCC 12 copies sums between registers otherwise.
-#include <arm_neon.h>
-
-#include "kernels/tables.h"
+#include "kernels/int8/aarch64.h"
 
 namespace heed::i8mm {
 namespace {
+
+using aarch64::load_weights;
 
 constexpr uint32_t kBlockPairs = 6;
 constexpr int kQuads = 4;  // pairs of outputs in half a panel
@@ -54,10 +54,6 @@ struct Apart {
     return vreinterpretq_s8_s32(vld1q_s32(in));
   }
 };
-
-__attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t& w1, const int8_t* w, int offset) {
-  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
-}
 
 // Two groups of 4 outputs, x and y, to two pairs of outputs.
 __attribute__((always_inline)) inline void zip(int8x16_t& x, int8x16_t& y) {

@@ -6,12 +6,12 @@
 // multiply the same inputs of two groups, sadalp adds neighbours to 32 bits: 16 products in three instructions. A block
 // is 2 rows by one panel: 16 sums, each of two inputs of two outputs. In assembly, in this order: GCC 12 runs out of
 // registers otherwise, and an in-order core would wait for each product.
-#include <arm_neon.h>
-
-#include "kernels/tables.h"
+#include "kernels/int8/aarch64.h"
 
 namespace heed::neon {
 namespace {
+
+using aarch64::load_weights;
 
 constexpr int kQuads = 4;  // of outputs in a panel
 
@@ -29,10 +29,6 @@ struct Sums {
   int32x4_t low;   // outputs 0 and 1
   int32x4_t high;  // outputs 2 and 3
 };
-
-__attribute__((always_inline)) inline void load_weights(int8x16_t& w0, int8x16_t& w1, const int8_t* w, int offset) {
-  asm volatile("ldp %q0, %q1, [%2, %3]" : "=&w"(w0), "=&w"(w1) : "r"(w), "i"(offset) : "memory");
-}
 
 // Two groups of 4 outputs: w[g] by a[r][g].
 __attribute__((always_inline)) inline void multiply_two(Sums& row, int8x16_t w0, int8x16_t w1, int8x16_t a0,

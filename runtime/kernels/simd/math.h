@@ -9,8 +9,6 @@
 
 namespace heed::simd {
 
-constexpr float kLog2E = 0x1.715476p+0f;
-
 // c0 + c1 x + c2 x^2 + ..., by Horner's rule.
 template <class L, class... Rest>
 [[gnu::always_inline]] inline typename L::F polynomial(typename L::F x, float c0, Rest... rest) {
