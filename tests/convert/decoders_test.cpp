@@ -4,11 +4,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "support/temporary_folder.h"
-#include "convert/convert.h"
 #include "convert/json.h"
-#include "files.h"
-#include "support/test_session.h"
+#include "support/converted.h"
 
 namespace heed::testing {
 namespace {
@@ -19,17 +16,6 @@ using tools::Json;
 const char* const kFolders[] = {"gru", "gru_forward", "lstm", "bahdanau", "luong_dot", "luong_general", "luong_concat"};
 
 fs::path golden(const std::string& name) { return fs::path(HEED_SOURCE_DIR) / "tests/golden/decoders" / name; }
-
-AlignedBytes converted(const std::string& name, const std::string& weights) {
-  const tools::TemporaryFolder folder;
-  tools::ConvertOptions options;
-  options.source = golden(name);
-  options.output = folder.path() / "m.heed";
-  options.weights = weights;
-  tools::convert(options);
-  const tools::MappedFile file(options.output);
-  return AlignedBytes(file.data(), file.data() + file.size());
-}
 
 Json passes_of(const std::string& name) {
   const tools::MappedFile file(golden(name) / "passes.json");
@@ -117,7 +103,7 @@ Options options_for(uint32_t workers, const char* isa) {
 
 TEST_CASE("GRU, LSTM, Bahdanau's and Luong's decoders are as near to float64 as PyTorch's float32") {
   for (const char* name : kFolders) {
-    const AlignedBytes file = converted(name, "f32");
+    const AlignedBytes file = converted(golden(name), "f32");
     const Json passes = passes_of(name);
     INFO(name);
     run_all(file, passes, options_for(1, "ref"), [](const Json& pass, const Output& y, const Tapped& tapped) {
@@ -130,7 +116,7 @@ TEST_CASE("GRU, LSTM, Bahdanau's and Luong's decoders are as near to float64 as 
 TEST_CASE("Recurrent decoders in int8 keep 26 dB, with the same bits on every instruction set and number of workers") {
   for (const char* name : kFolders) {
     for (const char* weights : {"f32", "q8c"}) {
-      const AlignedBytes file = converted(name, weights);
+      const AlignedBytes file = converted(golden(name), weights);
       const Json passes = passes_of(name);
       std::vector<Output> ref;
       INFO(name << " " << weights);

@@ -8,11 +8,8 @@
 #include <map>
 #include <tuple>
 
-#include "convert/convert.h"
 #include "convert/json.h"
-#include "files.h"
-#include "support/temporary_folder.h"
-#include "support/test_session.h"
+#include "support/converted.h"
 
 namespace heed::testing {
 namespace {
@@ -26,17 +23,6 @@ constexpr size_t kGuard = 64;
 constexpr uint8_t kPoison = 0xa5;
 
 fs::path golden(const std::string& name) { return fs::path(HEED_SOURCE_DIR) / "tests/golden/generate" / name; }
-
-AlignedBytes converted(const std::string& name, const std::string& weights) {
-  const tools::TemporaryFolder folder;
-  tools::ConvertOptions options;
-  options.source = golden(name);
-  options.output = folder.path() / "m.heed";
-  options.weights = weights;
-  tools::convert(options);
-  const tools::MappedFile file(options.output);
-  return AlignedBytes(file.data(), file.data() + file.size());
-}
 
 Json cases_of(const std::string& name) {
   const tools::MappedFile file(golden(name) / "cases.json");
@@ -120,7 +106,7 @@ void keep_weights(void* context, uint32_t node, uint32_t sequence, uint32_t head
 
 TEST_CASE("Outputs are those of a search in double precision: beams, penalties, n-grams, forced tokens, lengths") {
   for (const char* name : kModels) {
-    const AlignedBytes file = converted(name, "f32");
+    const AlignedBytes file = converted(golden(name), "f32");
     const Json cases = cases_of(name);
     CHECK(cases.size() >= 60);
     for (const Json& json : cases) {
@@ -142,7 +128,7 @@ TEST_CASE("Outputs are those of a search in double precision: beams, penalties, 
 TEST_CASE("The same tokens and scores on every instruction set, number of workers and second search") {
   for (const char* name : kModels) {
     for (const char* weights : {"f32", "q8c"}) {
-      const AlignedBytes file = converted(name, weights);
+      const AlignedBytes file = converted(golden(name), weights);
       for (const Json& json : cases_of(name)) {
         const heed_generate_options options = options_of(json);
         const std::vector<int32_t> source = json["source"];
@@ -163,7 +149,7 @@ TEST_CASE("The same tokens and scores on every instruction set, number of worker
 
 TEST_CASE("A session with room for more beams gives the same") {
   for (const char* name : kModels) {
-    const AlignedBytes file = converted(name, "f32");
+    const AlignedBytes file = converted(golden(name), "f32");
     for (const Json& json : cases_of(name)) {
       const heed_generate_options options = options_of(json);
       if (options.beams > 3) continue;
@@ -176,7 +162,7 @@ TEST_CASE("A session with room for more beams gives the same") {
 
 TEST_CASE("HEAT-03 Looking at the attention of an output changes nothing, and each row adds up to 1") {
   for (const char* name : kModels) {
-    const AlignedBytes file = converted(name, "f32");
+    const AlignedBytes file = converted(golden(name), "f32");
     TestSession session(file, session_options(4));
     Task task(session.model);
     task.options.beams = 4;
@@ -203,7 +189,7 @@ TEST_CASE("HEAT-03 Looking at the attention of an output changes nothing, and ea
 }
 
 TEST_CASE("A block that is too small, misaligned or missing is refused with the bytes needed") {
-  const AlignedBytes file = converted("additive", "f32");
+  const AlignedBytes file = converted(golden("additive"), "f32");
   TestSession session(file, session_options(2));
   Task task(session.model);
   task.options.beams = 2;
@@ -226,7 +212,7 @@ TEST_CASE("A block that is too small, misaligned or missing is refused with the 
 
 TEST_CASE("KV-05 More beams, tokens or input than the limits allow are refused, and the session stays usable") {
   for (const char* name : kModels) {
-    const AlignedBytes file = converted(name, "f32");
+    const AlignedBytes file = converted(golden(name), "f32");
     TestSession session(file, session_options(2));
     Task task(session.model);
     const auto refused = [&](heed_status wanted, int64_t found, int64_t expected) {
@@ -250,7 +236,7 @@ TEST_CASE("KV-05 More beams, tokens or input than the limits allow are refused, 
 }
 
 TEST_CASE("Wrong options, ids and sessions are refused by name") {
-  const AlignedBytes file = converted("additive", "f32");
+  const AlignedBytes file = converted(golden("additive"), "f32");
   TestSession session(file, session_options(2));
   Task task(session.model);
   const auto refused = [&](heed_status wanted) {

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,16 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "host"
 sys.path.insert(0, str(ROOT / "tools" / "golden"))
 import tiny  # noqa: E402
-from examples import examples, write_consumer  # noqa: E402
+from examples import command, examples, write_consumer  # noqa: E402
 
 TEXT = "the cat sat on the mat."
-
-
-def command(*arguments, **options) -> str:
-    done = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, arguments))} answered {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    return done.stdout
 
 
 class Consumers(unittest.TestCase):

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,17 +16,9 @@ BUILD, TOOLCHAIN, EMULATOR = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:
 HOST_TOOL = ROOT / "build" / "host" / "heed"
 sys.path.insert(0, str(ROOT / "tools" / "golden"))
 import tiny  # noqa: E402
-from examples import write_consumer  # noqa: E402
+from examples import command, write_consumer  # noqa: E402
 
 TEXT = "the cat sat on the mat."
-
-
-def command(*arguments, **environment: str) -> str:
-    done = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env={**os.environ, **environment})
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, arguments))} answered {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-    return done.stdout
 
 
 class Sysroot(unittest.TestCase):

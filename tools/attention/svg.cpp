@@ -16,18 +16,6 @@ constexpr double kTitle = 22;
 constexpr size_t kShownLabel = 24;  // bytes
 constexpr uint64_t kMostCells = 1u << 18;  // 30 MB of picture
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<') safe += "&lt;";
-    else if (c == '>') safe += "&gt;";
-    else if (c == '&') safe += "&amp;";
-    else if (c == '"') safe += "&quot;";
-    else safe += c;
-  }
-  return safe;
-}
-
 double room_for(const std::vector<std::string>& labels) {
   size_t most = 0;
   for (const std::string& label : labels) most = std::max(most, std::min(label.size(), kShownLabel));

@@ -16,18 +16,6 @@ constexpr double kTimeLeft = 320;
 constexpr double kColumn = 44;    // one op
 constexpr double kTextHeight = 12;
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text)) {
-    if (c == '<') safe += "&lt;";
-    else if (c == '>') safe += "&gt;";
-    else if (c == '&') safe += "&amp;";
-    else if (c == '"') safe += "&quot;";
-    else safe += c;
-  }
-  return safe;
-}
-
 // A box in bytes and columns; its text shows if there is room, and always as the mouse rests on it.
 struct Box {
   double left;
@@ -45,13 +33,13 @@ class Drawing {
            "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   }
   void text(double x, double y, std::string_view words) {
-    svg_ += "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\">" + escaped(words) + "</text>\n";
+    svg_ += "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\">" + escaped(printable(words)) + "</text>\n";
   }
   void box(const Box& box) {
     const double y = kTop + static_cast<double>(box.first_byte) * scale_;
     const double height = static_cast<double>(box.bytes) * scale_;
     svg_ += "<rect x=\"" + fixed(box.left, 1) + "\" y=\"" + fixed(y, 2) + "\" width=\"" + fixed(box.width, 1) + "\" height=\"" + fixed(height, 2) +
-            "\" fill=\"" + box.color + "\" stroke=\"#555555\" stroke-width=\"0.5\"><title>" + escaped(box.text) + "</title></rect>\n";
+            "\" fill=\"" + box.color + "\" stroke=\"#555555\" stroke-width=\"0.5\"><title>" + escaped(printable(box.text)) + "</title></rect>\n";
     const double text_width = 6.0 * static_cast<double>(box.text.size());
     if (height >= kTextHeight && text_width <= box.width) text(box.left + 4, y + std::min(height - 2, kTextHeight), box.text);
   }

@@ -97,6 +97,18 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<') safe += "&lt;";
+    else if (c == '>') safe += "&gt;";
+    else if (c == '&') safe += "&amp;";
+    else if (c == '"') safe += "&quot;";
+    else safe += c;
+  }
+  return safe;
+}
+
 std::string shortened(std::string_view text, size_t most) {
   constexpr std::string_view kDots = "...";
   if (text.size() <= most) return printable(text);

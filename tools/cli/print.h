@@ -27,6 +27,9 @@ std::string human_bytes(uint64_t bytes);
 // Text from a file or a model, safe for a terminal: control characters and bytes that are not UTF-8 are escaped.
 std::string printable(std::string_view text);
 
+// Text as it stands in XML, an SVG's for one.
+std::string escaped(std::string_view text);
+
 // `text` as printable, of at most `most` bytes of it, cut between characters.
 std::string shortened(std::string_view text, size_t most);
 
