@@ -118,7 +118,7 @@ heed_status search_all(heed_session* session, const Translator& translator, Beam
       return refuse(diagnostic, HEED_INVALID_ARGUMENT, "forced token", token, logits.features);
     }
     if (logits.rows != search.live()) return refuse(diagnostic, HEED_BAD_SHAPE, "rows of `decode`", logits.rows, search.live());
-    if (!search.step({logits.data, logits.rows, logits.features, logits.stride})) {
+    if (!search.step({*static_cast<const Kernels*>(session->kernels), logits.data, logits.rows, logits.features, logits.stride})) {
       return refuse(diagnostic, HEED_BAD_INPUT, "logits that are not numbers");
     }
   }

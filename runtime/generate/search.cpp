@@ -4,7 +4,7 @@
 
 #include "generate/search.h"
 
-#include "generate/log_sum.h"
+#include "generate/power.h"
 
 namespace heed {
 
@@ -77,8 +77,7 @@ void BeamSearch::offer(const Candidate& candidate) {
   candidates_[at] = candidate;
 }
 
-bool BeamSearch::collect_row(const float* logits, uint32_t cols, uint32_t beam) {
-  const float total = log_sum(logits, cols);
+bool BeamSearch::collect_row(const float* logits, uint32_t cols, float total, uint32_t beam) {
   if (!(total - total == 0.0f)) return false;
   const uint32_t only = forced();
   if (only != HEED_NO_TOKEN) {
@@ -100,7 +99,10 @@ bool BeamSearch::collect_row(const float* logits, uint32_t cols, uint32_t beam) 
 bool BeamSearch::collect(const Logits& logits) {
   candidates_count_ = 0;
   for (uint32_t beam = 0; beam < live_; ++beam) {
-    if (!collect_row(logits.data + uint64_t{beam} * logits.stride, logits.cols, beam)) return false;
+    const float* row = logits.data + uint64_t{beam} * logits.stride;
+    float total;
+    logits.kernels.log_sum_row({row, logits.cols, &total});
+    if (!collect_row(row, logits.cols, total, beam)) return false;
   }
   return true;
 }

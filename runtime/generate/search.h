@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "heed/generate.h"
+#include "kernels/kernels.h"
 #include "ops/carver.h"
 
 namespace heed {
@@ -32,6 +33,7 @@ static_assert(sizeof(Candidate) == 16 && sizeof(Finished) == 20, "the same on ev
 
 // The logits of a step: [rows, cols], `stride` floats from row to row.
 struct Logits {
+  const Kernels& kernels;
   const float* data;
   uint32_t rows;
   uint32_t cols;
@@ -63,7 +65,7 @@ class BeamSearch {
 
  private:
   bool collect(const Logits& logits);
-  bool collect_row(const float* logits, uint32_t cols, uint32_t beam);
+  bool collect_row(const float* logits, uint32_t cols, float total, uint32_t beam);
   void offer(const Candidate& candidate);
   void choose();
   bool is_better_possible() const;

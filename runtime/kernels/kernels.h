@@ -304,6 +304,14 @@ struct Rows {
   uint64_t out_stride;
 };
 
+// *out = ln of the sum of e^x = top + ln 2 * log2(sum of 2^((x - top) * log2 e)), top the greatest. Error 3e-7 of max(1, |result|).
+// Not a number if some x is none, or infinite above 0, or if all are infinite.
+struct LogSumRow {
+  const float* in;
+  uint32_t cols;  // at least 1
+  float* out;
+};
+
 // out = (add ? out : 0) + row * scale, row being [cols] of f32, f16 or int8.
 struct LookUpRow {
   const void* row;

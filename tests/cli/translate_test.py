@@ -210,5 +210,25 @@ class Converting(TranslatorTest):
             lambda graph: next(node for node in graph["graphs"][1]["nodes"] if node["op"] == "Recurrent").update(weight=-1))))
 
 
+class Bench(TranslatorTest):
+    def test_an_output_has_as_many_tokens_as_asked_for(self):
+        report = self.good("bench", self.translator, "--rows", "6", "--generate", "5", "--beams", "2", "--seconds", "0", "--json").json()
+        self.assertEqual([report[key] for key in ("rows", "generate", "beams", "threads")], [6, 5, 2, 1])
+        self.assertGreaterEqual(report["runs"], 50)
+        self.assertGreater(report["prefill_tokens_per_s"], 0)
+        # The encoder once, then a row for the first token and one for each hypothesis of the others.
+        one = self.good("bench", self.translator, "--rows", "6", "--generate", "1", "--beams", "2", "--seconds", "0", "--json").json()
+        three = self.good("bench", self.translator, "--rows", "6", "--generate", "3", "--beams", "2", "--seconds", "0", "--json").json()
+        self.assertAlmostEqual(report["gmac"] - three["gmac"], three["gmac"] - one["gmac"])
+
+    def test_it_needs_no_more_than_the_file_allows(self):
+        self.assertIn("--generate", self.bad(1, "bench", str(self.transformer()), "--generate", "100000", "--seconds", "0"))
+
+    def transformer(self) -> pathlib.Path:
+        out = self.folder / "transformer.heed"
+        self.good("convert", str(TRANSLATORS / "transformer"), "-o", str(out))
+        return out
+
+
 if __name__ == "__main__":
     unittest.main()

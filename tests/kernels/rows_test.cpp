@@ -249,4 +249,32 @@ TEST_CASE("mix goes from one row towards another, the same bits everywhere, also
   }
 }
 
+TEST_CASE("log_sum_row follows its formula, the same bits everywhere") {
+  std::vector<uint32_t> counts = lengths();
+  counts.push_back(60000);
+  for (const uint32_t n : counts) {
+    if (n == 0) continue;
+    for (const float amplitude : {0.0f, 1.0f, 30.0f}) {
+      Matrix x(1, n);
+      filled(x, n, false);
+      for (uint32_t i = 0; i < n; ++i) x.row(0)[i] *= amplitude;
+      double greatest = -1e30, sum = 0;
+      for (uint32_t i = 0; i < n; ++i) greatest = std::max(greatest, double{x.at(0, i)});
+      for (uint32_t i = 0; i < n; ++i) sum += std::exp(double{x.at(0, i)} - greatest);
+      const double expected = greatest + std::log(sum);
+      float total = NAN;
+      find_kernels(nullptr)->log_sum_row({x.get(), n, &total});
+      REQUIRE(std::fabs(double{total} - expected) <= 1e-6 * std::max(1.0, std::fabs(expected)));
+    }
+    for (const bool wild : {false, true}) {
+      same_bits([&](const Kernels& table) {
+        Matrix x(1, n), total(1, 1);
+        filled(x, n, wild);
+        table.log_sum_row({x.get(), n, total.get()});
+        return Written().add(total);
+      });
+    }
+  }
+}
+
 }  // namespace heed::tests

@@ -1,8 +1,9 @@
 // `heed bench`: how fast one sequence runs, beside what the machine could do at most.
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/bench.h"
+
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <memory>
 
 #include "cli/commands.h"
@@ -11,45 +12,11 @@
 #include "cli/peak.h"
 #include "cli/print.h"
 #include "cli/shapes.h"
+#include "cli/translate.h"
+#include "error.h"
 
 namespace heed::tools {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-struct BenchFlags {
-  std::string path;
-  double seconds = 2.5;
-  bool json = false;
-  SessionFlags session;
-};
-
-struct Measured {
-  uint64_t runs;
-  double min_ms;
-  double median_ms;
-};
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// At least 50 runs and `seconds` of them, after a fifth as many to warm up.
-Measured measure(Session& session, const heed_pass& pass, double seconds) {
-  constexpr size_t kLeastRuns = 50;
-  const auto repeat = [&](size_t least, double at_least) {
-    std::vector<double> times;
-    const Clock::time_point begin = Clock::now();
-    while (times.size() < least || seconds_since(begin) < at_least) {
-      const Clock::time_point start = Clock::now();
-      session.run(pass);
-      times.push_back(seconds_since(start) * 1e3);
-    }
-    return times;
-  };
-  repeat(kLeastRuns / 5, seconds / 5);
-  std::vector<double> times = repeat(kLeastRuns, seconds);
-  std::sort(times.begin(), times.end());
-  return {times.size(), times.front(), times[times.size() / 2]};
-}
 
 std::string seconds(const std::string& text) {
   double value = 0;
@@ -58,31 +25,22 @@ std::string seconds(const std::string& text) {
   return good ? "" : "'" + text + "' is not a number from 0 to 3600";
 }
 
-// The least of a few, in ms: mapping and opening the file and planning the session, the file being in the page cache.
-double open_plan_ms(const BenchFlags& flags, uint32_t rows) {
-  double least = 1e30;
-  for (int i = 0; i < 5; ++i) {
-    const Model model(flags.path);
-    const Session session(model, make_limits(model, flags.session, {rows, 1, rows}), flags.session);
-    least = std::min(least, (model.open_seconds() + session.plan_seconds()) * 1e3);
-  }
-  return least;
-}
-
-void bench(const BenchFlags& flags) {
+void bench(const BenchFlags& given) {
   constexpr uint32_t kDefaultRows = 128;
-  constexpr uint64_t kSeed = 1;
-  const Model model(flags.path);
-  SessionFlags session_flags = flags.session;
+  const Model model(given.path);
+  BenchFlags flags = given;
+  SessionFlags& session_flags = flags.session;
   if (session_flags.rows == 0) session_flags.rows = std::min(kDefaultRows, model.max_sequence_rows());
+  if (is_translator(model)) return bench_translator(model, flags);
+  if (flags.generate || session_flags.beams) throw Error(model.path() + ": --generate and --beams are of use only for a model with the graphs encode and decode, which this one does not have");
   const heed_limits limits = make_limits(model, session_flags);
-  const double start_ms = open_plan_ms(flags, session_flags.rows);
+  const double start_ms = open_plan_ms(flags, limits);
 
   Session session(model, limits, session_flags);
-  const std::vector<Sequence> sequences = {sequence_of_noise(model, session_flags.rows, kSeed)};
+  const std::vector<Sequence> sequences = {sequence_of_noise(model, session_flags.rows, kNoiseSeed)};
   const Batch batch(model.graph(), sequences, {0});
   const double peak = int8_peak_gmac_per_s(session.isa()) * session_flags.threads;
-  const Measured measured = measure(session, batch.pass(), flags.seconds);
+  const Measured measured = measure(flags.seconds, [&] { session.run(batch.pass()); });
   const double gmac = static_cast<double>(total_multiply_adds(model, limits)) * 1e-9;
   const double gmac_per_s = gmac / (measured.min_ms * 1e-3);
 
@@ -101,14 +59,26 @@ void bench(const BenchFlags& flags) {
 
 }  // namespace
 
+// The file is in the page cache.
+double open_plan_ms(const BenchFlags& flags, const heed_limits& limits) {
+  double least = 1e30;
+  for (int i = 0; i < 5; ++i) {
+    const Model model(flags.path);
+    const Session session(model, limits, flags.session);
+    least = std::min(least, (model.open_seconds() + session.plan_seconds()) * 1e3);
+  }
+  return least;
+}
+
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Time one sequence, beside the machine's own limit");
   auto flags = std::make_shared<BenchFlags>();
   command->add_option("model", flags->path, "Model file")->required()->type_name("m.heed");
   command->add_option("--seconds", flags->seconds, "How long to measure, at least (default 2.5)")->check(seconds)->type_name("S");
   command->add_flag("--json", flags->json, "One JSON object");
-  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kThreads, Flag::kTileRows, Flag::kIsa, Flag::kPrecision});
-  command->footer("Example:\n  heed bench build/models/minilm.heed --rows 128 --threads 2");
+  command->add_option("--generate", flags->generate, "Of a translator: tokens of the output (default 32)")->check(whole_number(1, 1u << 20))->type_name("N");
+  add_session_flags(*command, flags->session, {Flag::kRows, Flag::kBeams, Flag::kThreads, Flag::kTileRows, Flag::kIsa, Flag::kPrecision});
+  command->footer("Examples:\n  heed bench build/models/minilm.heed --rows 128 --threads 2\n  heed bench build/models/translator.heed --rows 6 --generate 8 --beams 4");
   command->callback([flags] { bench(*flags); });
 }
 

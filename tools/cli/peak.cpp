@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "error.h"
 
@@ -54,6 +55,32 @@ void loop_amx() {
 }
 // What every x86-64 has, and so what a compiler may make of the portable kernels.
 HEED_PEAK_LOOP(loop_sse2, "movdqa %%xmm14, %%xmm13\n\tpmaddwd %%xmm15, %%xmm13\n\tpaddd %%xmm13, %%xmm\\n", "")
+#elif defined(__aarch64__)
+// Likewise: 24 accumulators, v0 .. v23, or 12 pairs of products that are added up.
+#define HEED_PEAK_LOOP(name, extension, numbers, step)                                                                     \
+  void name() {                                                                                                            \
+    uint64_t steps = kSteps;                                                                                               \
+    asm volatile(extension "\n1:\n\t.irp n, " numbers "\n\t" step "\n\t.endr\n\tsubs %0, %0, #1\n\tb.ne 1b"                 \
+                 : "+r"(steps)                                                                                             \
+                 :                                                                                                         \
+                 : "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14",    \
+                   "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v30", "v31"); \
+  }
+#define HEED_TWELVE "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11"
+#define HEED_TWENTY_FOUR HEED_TWELVE ", 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23"
+HEED_PEAK_LOOP(loop_i8mm, ".arch armv8.2-a+i8mm", HEED_TWENTY_FOUR, "smmla v\\n\\().4s, v30.16b, v31.16b")
+HEED_PEAK_LOOP(loop_dotprod, ".arch armv8.2-a+dotprod", HEED_TWENTY_FOUR, "sdot v\\n\\().4s, v30.16b, v31.16b")
+HEED_PEAK_LOOP(loop_neon, "", HEED_TWELVE, "smull v24.8h, v30.8b, v31.8b\n\tsmlal2 v24.8h, v30.16b, v31.16b\n\tsadalp v\\n\\().4s, v24.8h")
+#elif defined(__ARM_NEON)
+void loop_armv7() {
+  uint32_t steps = kSteps;
+  asm volatile(
+      "1:\n\t.irp n, 0, 1, 2, 3, 4, 5, 6, 7\n\tvmull.s8 q12, d28, d30\n\tvmlal.s8 q12, d29, d31\n\tvpadal.s16 q\\n, q12\n\t.endr\n\t"
+      "subs %0, %0, #1\n\tbne 1b"
+      : "+r"(steps)
+      :
+      : "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q12", "q14", "q15");
+}
 #endif
 
 // Eight chains of scalar products; the empty assembly keeps them from being combined.
@@ -89,9 +116,32 @@ double int8_peak_gmac_per_s(const std::string& isa) {
   if (isa == "avxvnni") return rate({loop_avxvnni, 12 * 32});
   if (isa == "avx2") return std::max(rate({loop_avx2_sign, 12 * 32}), rate({loop_avx2_wide, 12 * 16}));
   if (isa == "ref") return rate({loop_sse2, 12 * 8});
+#elif defined(__aarch64__)
+  if (isa == "i8mm") return rate({loop_i8mm, 24 * 32});
+  if (isa == "dotprod") return rate({loop_dotprod, 24 * 16});
+  if (isa == "neon") return rate({loop_neon, 12 * 16});
+#elif defined(__ARM_NEON)
+  if (isa == "armv7") return rate({loop_armv7, 8 * 16});
 #endif
   if (isa == "ref") return rate({loop_scalar, 8});
   throw Error("bench has no peak measurement for the instruction set '" + isa + "'");
+}
+
+double read_peak_gb_per_s() {
+  using Clock = std::chrono::steady_clock;
+  typedef uint64_t Line __attribute__((vector_size(64)));
+  constexpr size_t kLines = size_t{1} << 20;  // 64 MiB
+  const std::vector<Line> block(kLines, Line{1});
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(100);
+  double best_seconds = 1;
+  do {
+    const Clock::time_point start = Clock::now();
+    Line sum{};
+    for (const Line& line : block) sum += line;
+    asm volatile("" : : "m"(sum));
+    best_seconds = std::min(best_seconds, std::chrono::duration<double>(Clock::now() - start).count());
+  } while (Clock::now() < end);
+  return kLines * sizeof(Line) / best_seconds * 1e-9;
 }
 
 }  // namespace heed::tools

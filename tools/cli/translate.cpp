@@ -196,21 +196,24 @@ class Translator {
   std::unique_ptr<void, void (*)(void*)> block_;
 };
 
-// What the states that grow with an output have room for, if they say.
-void check_max_tokens(const Model& model, uint32_t tokens) {
+}  // namespace
+
+void check_max_tokens(const Model& model, uint32_t tokens, const char* flag) {
   for (uint32_t i = 0; model.tables().states() && i < model.tables().states()->size(); ++i) {
     const schema::State& state = *model.tables().states()->Get(i);
     if (state.kind() != schema::StateKind::kv_append || state.rows() == 0 || tokens <= state.rows()) continue;
-    throw Error("--max-tokens " + std::to_string(tokens) + ": " + model.path() + " keeps at most " + std::to_string(state.rows()) + " tokens of an output");
+    throw Error(std::string(flag) + " " + std::to_string(tokens) + ": " + model.path() + " keeps at most " + std::to_string(state.rows()) + " tokens of an output");
   }
 }
+
+namespace {
 
 heed_generate_options options_of(const Model& model, const TranslateFlags& flags) {
   heed_generate_options options;
   heed_default_generate_options(&model.handle(), &options);
   options.beams = flags.beams.value_or(1);
   options.max_tokens = flags.max_tokens.value_or(options.max_tokens);
-  check_max_tokens(model, options.max_tokens);
+  check_max_tokens(model, options.max_tokens, "--max-tokens");
   options.length_penalty = static_cast<float>(flags.length_penalty.value_or(0));
   return options;
 }

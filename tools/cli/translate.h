@@ -30,6 +30,9 @@ heed_limits translator_limits(const Model& model, const SessionFlags& flags, con
 // Bytes of the search's block.
 uint64_t generator_bytes(const Model& model, const heed_generate_options& options);
 
+// Throws Error, which begins with `flag`, if the states that grow with an output have no room for so many tokens.
+void check_max_tokens(const Model& model, uint32_t tokens, const char* flag);
+
 // What is translated: texts, or ids without a text.
 struct TranslateWork {
   std::vector<std::string> texts;

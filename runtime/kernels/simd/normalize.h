@@ -57,6 +57,26 @@ void normalize_rows(const NormalizeRows& args) {
   for (; r < args.rows; ++r) normalize_some<L, 1>(args, r);
 }
 
+// The greatest of a row; -inf where there are only NaNs.
+template <class L>
+[[gnu::always_inline]] inline float greatest_of(const float* in, uint32_t cols) {
+  const float least = -One<L>::infinity();
+  typename L::F tops = L::set(least);
+  each_vector<L>(
+      cols, [&](auto lanes, uint64_t c)
+                __attribute__((always_inline)) { tops = L::max(lanes.keep(lanes.load(in + c), least), tops); });
+  return L::fold_max(tops);
+}
+
+// The sum of 2^((x - base) * log2 e) over a row.
+template <class L>
+[[gnu::always_inline]] inline float sum_of_powers(const float* in, uint32_t cols, float base) {
+  return sum_row<L>(
+      cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
+        return lanes.keep(exp2<L>((lanes.load(in + c) - L::set(base)) * L::set(kLog2E)));
+      });
+}
+
 // e^(x - max) / sum of those; a row of -inf gives zeros.
 template <class L>
 void softmax_rows(const Rows& args) {
@@ -64,23 +84,27 @@ void softmax_rows(const Rows& args) {
   for (uint32_t r = 0; r < args.rows; ++r) {
     const float* in = args.in + r * args.in_stride;
     float* out = args.out + r * args.out_stride;
-    const float least = -One<L>::infinity();
+    const float top = greatest_of<L>(in, args.cols);
+    const float base = top == -One<L>::infinity() ? 0.0f : top;
     const F zero = L::set(0.0f);
-    F tops = L::set(least);
-    each_vector<L>(
-        args.cols, [&](auto lanes, uint64_t c)
-                       __attribute__((always_inline)) { tops = L::max(lanes.keep(lanes.load(in + c), least), tops); });
-    const float top = L::fold_max(tops);
-    const F base = L::set(top == least ? 0.0f : top);
-    const auto power = [&](F x) __attribute__((always_inline)) { return exp2<L>((x - base) * L::set(kLog2E)); };
-    const F sum = L::set(sum_row<L>(
-        args.cols, [&](auto lanes, uint32_t c)
-                       __attribute__((always_inline)) { return lanes.keep(power(lanes.load(in + c))); }));
+    const F sum = L::set(sum_of_powers<L>(in, args.cols, base));
     each_vector<L>(
         args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
-          lanes.store(out + c, L::select(sum == zero, zero, L::divide(power(lanes.load(in + c)), sum)));
+          const F power = exp2<L>((lanes.load(in + c) - L::set(base)) * L::set(kLog2E));
+          lanes.store(out + c, L::select(sum == zero, zero, L::divide(power, sum)));
         });
   }
+}
+
+template <class L>
+void log_sum_row(const LogSumRow& args) {
+  constexpr float kLn2 = 0x1.62e430p-1f;
+  using F = typename L::F;
+  const float top = greatest_of<L>(args.in, args.cols);
+  const F logarithm = log2<L>(L::set(sum_of_powers<L>(args.in, args.cols, top)));
+  alignas(64) float all[L::kLanes];
+  L::store(all, L::storable(L::set(top) + L::set(kLn2) * logarithm));
+  *args.out = all[0];
 }
 
 template <class L>

@@ -1,0 +1,124 @@
+// `heed bench` of an encoder-decoder: the input once, then token by token.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include "cli/bench.h"
+#include "cli/passes.h"
+#include "cli/peak.h"
+#include "cli/print.h"
+#include "cli/shapes.h"
+#include "cli/translate.h"
+#include "error.h"
+#include "model/weight.h"
+
+namespace heed::tools {
+namespace {
+
+constexpr uint32_t kDefaultTokens = 32;
+
+uint32_t graph_index(const Model& model, std::string_view name) {
+  uint32_t index = 0;
+  while (model.tables().graphs()->Get(index)->name()->string_view() != name) ++index;
+  return index;
+}
+
+// Bytes of the weights that one run of `decode` reads as a whole: all but tables, of which it takes a row.
+uint64_t decode_weight_bytes(const Model& model) {
+  const flatbuffers::Vector<flatbuffers::Offset<schema::Node>>& nodes = *model.tables().graphs()->Get(graph_index(model, "decode"))->nodes();
+  std::set<int32_t> read;
+  for (const schema::Node* node : nodes) {
+    for (const int32_t id : {node->weight(), node->query(), node->key(), node->value(), node->output(), node->up(), node->gate(), node->down(),
+                             node->recurrent()}) {
+      if (id >= 0) read.insert(id);
+    }
+  }
+  uint64_t bytes = 0;
+  for (const int32_t id : read) bytes += weight_parts(*model.tables().weights()->Get(static_cast<uint32_t>(id))).data;
+  return bytes;
+}
+
+heed_generate_options options_for(const Model& model, const BenchFlags& flags) {
+  heed_generate_options options;
+  heed_default_generate_options(&model.handle(), &options);
+  options.beams = flags.session.beams ? flags.session.beams : 1;
+  options.max_tokens = flags.generate.value_or(kDefaultTokens);
+  options.stop_token = HEED_NO_TOKEN;  // so that there are as many tokens as asked for
+  check_max_tokens(model, options.max_tokens, "--generate");
+  return options;
+}
+
+// Linear layers and attention of an input and its output.
+double gmac_of(const Model& model, const heed_limits& limits, const heed_generate_options& options, uint32_t rows) {
+  const auto sum = [&](const char* graph, const heed_limits& of) {
+    uint64_t total = 0;
+    for (const uint64_t part : graph_facts(model, graph_index(model, graph), of).multiply_adds) total += part;
+    return static_cast<double>(total) * 1e-9;
+  };
+  heed_limits one = limits;
+  one.max_rows = one.max_sequence_rows = rows;
+  one.max_sequences = one.beams = 1;
+  double gmac = sum("encode", one);
+  for (uint32_t token = 1; token <= options.max_tokens; ++token) {
+    heed_limits step = one;
+    step.max_rows = step.max_sequences = step.beams = token == 1 ? 1 : options.beams;
+    if (step.max_context) step.max_context = token;
+    gmac += sum("decode", step);
+  }
+  return gmac;
+}
+
+}  // namespace
+
+void bench_translator(const Model& model, const BenchFlags& flags) {
+  const uint32_t rows = flags.session.rows;
+  const heed_generate_options options = options_for(model, flags);
+  const heed_limits limits = translator_limits(model, flags.session, options, rows);
+  const double start_ms = open_plan_ms(flags, limits);
+  Session session(model, limits, flags.session);
+  const std::vector<Sequence> sequences = {sequence_of_noise(model, rows, kNoiseSeed)};
+  const std::vector<int32_t>& ids = sequences[0][0].ids;
+  const uint64_t block_bytes = generator_bytes(model, options);
+  const std::unique_ptr<void, void (*)(void*)> block(std::aligned_alloc(HEED_ALIGNMENT, (block_bytes / HEED_ALIGNMENT + 1) * HEED_ALIGNMENT), std::free);
+  if (!block) throw Error(model.path() + ": the machine has no " + std::to_string(block_bytes) + " bytes for the search");
+
+  const heed_generation task{&options, ids.data(), rows, block.get(), block_bytes};
+  const auto generate = [&] {
+    heed_generated output;
+    heed_diagnostic diagnostic = empty_diagnostic();
+    check(heed_generate(session.handle(), &task, &output, &diagnostic), diagnostic, model.path(), &model.handle());
+  };
+  const Batch batch(*model.tables().graphs()->Get(graph_index(model, "encode")), sequences, {0});
+  heed_pass encode = batch.pass();
+  encode.graph = "encode";
+  const double peak = int8_peak_gmac_per_s(session.isa()) * flags.session.threads;
+  const double read_peak = read_peak_gb_per_s();
+  const Measured whole = measure(flags.seconds, generate);
+  const Measured prefill = measure(flags.seconds / 5, [&] {
+    heed_reset(session.handle());
+    session.run(encode);
+  });
+  const double decode_s = (whole.min_ms - prefill.min_ms) * 1e-3;
+  const double tokens_per_s = options.max_tokens / decode_s;
+  const double read = static_cast<double>(decode_weight_bytes(model)) * 1e-9 * tokens_per_s;
+  const double gmac = gmac_of(model, limits, options, rows);
+  const double gmac_per_s = gmac / (whole.min_ms * 1e-3);
+
+  if (flags.json) {
+    return print_json({{"file", flags.path}, {"rows", rows}, {"generate", options.max_tokens}, {"beams", options.beams},
+                       {"threads", flags.session.threads}, {"tile_rows", limits.tile_rows}, {"isa", session.isa()}, {"runs", whole.runs},
+                       {"min_ms", whole.min_ms}, {"median_ms", whole.median_ms}, {"gmac", gmac}, {"gmac_per_s", gmac_per_s},
+                       {"int8_peak_gmac_per_s", peak}, {"peak_fraction", gmac_per_s / peak},
+                       {"prefill_tokens_per_s", rows / (prefill.min_ms * 1e-3)}, {"decode_tokens_per_s", tokens_per_s},
+                       {"read_gb_per_s", read}, {"read_peak_gb_per_s", read_peak}, {"arena_bytes", session.arena_bytes()},
+                       {"generator_bytes", block_bytes}, {"open_plan_ms", start_ms}});
+  }
+  Table table({"rows", "generate", "beams", "threads", "isa", "runs", "min ms", "median ms", "prefill/s", "decode/s", "read GB/s", "of", "arena bytes", "open+plan ms"});
+  table.add({std::to_string(rows), std::to_string(options.max_tokens), std::to_string(options.beams), std::to_string(flags.session.threads),
+             session.isa(), std::to_string(whole.runs), fixed(whole.min_ms, 3), fixed(whole.median_ms, 3), fixed(rows / (prefill.min_ms * 1e-3), 0),
+             fixed(tokens_per_s, 0), fixed(read, 1), fixed(read_peak, 1), grouped(session.arena_bytes()), fixed(start_ms, 3)});
+  print(table.text());
+}
+
+}  // namespace heed::tools
