@@ -13,6 +13,7 @@ RECIPES = {
     "plain_int8.onnx": ("onnx", "minilm_onnx.py", "{model}", "{out}"),
     "int8.xml": ("nncf", "minilm_nncf.py", "{out}"),
     "litert_masked.tflite": ("tensorflow", "minilm_litert.py", "{model}", "{out}", "16", "128", "512"),
+    "marian_base_ctranslate2/model.bin": ("ctranslate2", "marian_base.py", "{out}"),
     "ctranslate2/model.bin": ("ctranslate2", "minilm_ctranslate2.py", "{model}", "{out}"),
 }
 NEEDS = {
@@ -20,6 +21,7 @@ NEEDS = {
     "openvino": ["cosine.json", "fused_int8.onnx", "int8.xml"],
     "litert": ["cosine.json", "litert_masked.tflite"],
     "ctranslate2": ["cosine.json", "ctranslate2/model.bin"],
+    "ctranslate2_translation": ["marian_base_ctranslate2/model.bin"],
     "onnxruntime": ["cosine.json", "fused_int8.onnx"],
     "onnxruntime_plain": ["cosine.json", "plain_int8.onnx"],
 }

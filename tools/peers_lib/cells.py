@@ -55,6 +55,16 @@ def latency(setting: Setting, engine: str, rows: int, threads: int) -> dict:
     return ask_peer(setting, engine, mode="latency", rows=rows, threads=threads, ids=ids)
 
 
+def translation(setting: Setting, engine: str, rows: int, beams: int, tokens: int) -> dict:
+    """One source, one thread."""
+    if engine == "heed":
+        return json.loads(ask_heed(setting, "bench", setting.model, "--rows", rows, "--generate", tokens, "--beams", beams,
+                                   "--seconds", setting.seconds, "--json"))
+    random_source = random.Random(rows)
+    ids = [random_source.randint(FIRST_WORD, LAST_WORD) for _ in range(rows)]
+    return ask_peer(setting, engine, mode="translation", ids=ids, beams=beams, tokens=tokens)
+
+
 def load_npy(path: pathlib.Path) -> list[list[float]]:
     """A float32 matrix; the system's Python may have no numpy."""
     import array

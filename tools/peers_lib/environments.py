@@ -15,7 +15,9 @@ PACKAGES = {
     "litert": ["ai-edge-litert==2.3.0"],
     "ctranslate2": ["ctranslate2==4.8.5"],
 }
+SHARED = {"ctranslate2_translation": "ctranslate2"}
 
 
 def python(name: str) -> pathlib.Path:
+    name = SHARED.get(name, name)
     return environment.python_with(f"peers_{name}", PACKAGES[name], system_packages=False)

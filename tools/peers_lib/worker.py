@@ -45,6 +45,17 @@ def latency(peer, request: dict) -> dict:
             "process_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
+def translation(peer, request: dict) -> dict:
+    """One input, an output of as many tokens as asked for."""
+    def action():
+        if len(peer.translate(request["ids"], request["beams"], request["tokens"])) != request["tokens"]:
+            raise RuntimeError("the output has another length")
+
+    repeat(action, LEAST_RUNS // 5, request["seconds"] / 5)
+    times = repeat(action, LEAST_RUNS, request["seconds"])
+    return {"runs": len(times), "min_ms": times[0] * 1e3, "median_ms": times[len(times) // 2] * 1e3}
+
+
 def embed(peer, request: dict) -> dict:
     rows = []
     for text in request["texts"]:
@@ -77,7 +88,7 @@ def main() -> None:
     with contextlib.redirect_stdout(sys.stderr):
         module = importlib.import_module(f"peer_{request['peer']}")
         peer = module.Peer(pathlib.Path(request["folder"]), request["threads"], request["streams"], request.get("rows"))
-        found = {"latency": latency, "embed": embed, "throughput": throughput}[request["mode"]](peer, request)
+        found = {"latency": latency, "embed": embed, "throughput": throughput, "translation": translation}[request["mode"]](peer, request)
     json.dump(found, answer)
 
 
