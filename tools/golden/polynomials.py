@@ -54,7 +54,7 @@ def horner(coefs, x):
     return value
 
 
-def show("exp2", coefs, fit_error, float_error):
+def show(name, coefs, fit_error, float_error):
     print(f"// {name}: error of the fit {fit_error:.1e}, in float {float_error:.1e}")
     print(", ".join(re.sub(r"\.?0*p", "p", float(f32(c)).hex()) + "f" for c in coefs))
 
