@@ -33,6 +33,10 @@ struct MultiplyI8 {
   int32_t* c;               // [rows, 16*panels], 64-byte aligned
   uint32_t c_stride;        // a multiple of 16
   bool woven;               // rows lie as QuantizeRows weaves them: their number is a multiple of 4, groups are even
+  // Weights of later calls, for a kernel that brings them nearer while it multiplies: `fetches` (0 .. 4) lines of 64
+  // bytes for each panel of every 4 groups, one behind the other. Only fetched, so they may lie behind the last ones.
+  const int8_t* ahead;
+  uint32_t fetches;
 };
 
 // Rows to int8 with a scale and a zero point: in[r, c] = (byte - zero[r]) * scale[r], about.

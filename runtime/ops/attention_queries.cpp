@@ -126,7 +126,7 @@ class Attend {
       const uint64_t stride = form_.heads * width;
       multiply_i8({scratch_.query_bytes + block.row * stride + block.head * width, stride, block.rows, panels,
                    static_cast<uint32_t>(width / kGroupCols), reinterpret_cast<const int8_t*>(keys),
-                   width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile, false});
+                   width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile, false, nullptr, 0});
     } else {
       const float* query = scratch_.query + block.row * scratch_.query_stride + uint64_t{block.head} * keys_.key_dim;
       multiply_f32({query, scratch_.query_stride, block.rows, panels, keys_.key_dim, keys, ElementFormat::kF32,
@@ -141,9 +141,11 @@ class Attend {
                              kKeyTile});
   }
 
-  ScoreTile scores(const Block& block, const KeyTile& tile) const {
+  // Written where a kernel reads it: a copy of what was just written waits for it.
+  void scores(const Block& block, const KeyTile& tile, ScoreTile* scores) const {
     static constexpr float kOne = 1.0f;
-    ScoreTile out{};
+    ScoreTile& out = *scores;
+    out = {};
     out.rows = block.rows;
     out.keys = tile.keys;
     out.row_scale = &kOne;
@@ -153,7 +155,7 @@ class Attend {
     out.bias = scratch_.position.fill(block.head, block.place, block.rows, tile.first);
     if (!keys_.int8) {
       out.scores_f32 = static_cast<const float*>(scratch_.products);
-      return out;
+      return;
     }
     const uint64_t slot = block.slot + tile.first;
     out.scores_i8 = static_cast<const int32_t*>(scratch_.products);
@@ -164,18 +166,22 @@ class Attend {
     out.key_sum = packed_.key_sum + slot;
     out.value_log2 = packed_.value_log2 + slot;
     out.value_inverse = packed_.value_inverse + slot;
-    return out;
   }
 
   void soften(const Block& block, const KeyTile& tile, Running* running) const {
-    const ScoreTile in = scores(block, tile);
-    if (keys_.int8) {
-      kernels_.softmax_tile_i8({in, static_cast<uint8_t*>(scratch_.weights), running->max, running->sum,
-                                running->decay, running->factor});
-    } else {
-      kernels_.softmax_tile_f32({in, static_cast<float*>(scratch_.weights), running->max, running->sum,
-                                 running->decay, running->factor});
-    }
+    keys_.int8 ? soften<SoftmaxTileI8>(block, tile, running, kernels_.softmax_tile_i8)
+               : soften<SoftmaxTileF32>(block, tile, running, kernels_.softmax_tile_f32);
+  }
+  template <class Args>
+  void soften(const Block& block, const KeyTile& tile, Running* running, void (*kernel)(const Args&)) const {
+    Args args;
+    scores(block, tile, &args.tile);
+    args.weights = static_cast<decltype(args.weights)>(scratch_.weights);
+    args.max = running->max;
+    args.sum = running->sum;
+    args.decay = running->decay;
+    args.factor = running->factor;
+    kernel(args);
   }
 
   // products = weights . values, [rows, value_width], added to the context.
@@ -186,7 +192,7 @@ class Attend {
     if (keys_.int8) {
       multiply_i8({static_cast<const uint8_t*>(scratch_.weights), kKeyTile, block.rows, stride / kPanelRows,
                    tile.used / kGroupCols, reinterpret_cast<const int8_t*>(values), uint64_t{tile.room} * kPanelRows,
-                   static_cast<int32_t*>(scratch_.products), stride, false});
+                   static_cast<int32_t*>(scratch_.products), stride, false, nullptr, 0});
       kernels_.pool_tile_i8({static_cast<const int32_t*>(scratch_.products), stride, block.rows, keys_.value_dim,
                              running.decay, running.factor, context(block), scratch_.context_stride});
     } else {
@@ -215,18 +221,21 @@ class Attend {
     }
   }
 
-  // Products of any size, cut into what the kernels take.
-  void multiply_i8(const MultiplyI8& whole) const {
-    const Pieces rows(whole.rows, kernels_.tile_rows);
-    const Pieces panels(whole.panels, kernels_.tile_panels);
+  // Products of any size, cut into what the kernels take. (Arguments are changed where they are: a copy of what was just
+  // written waits for it.)
+  void multiply_i8(MultiplyI8 piece) const {
+    const uint8_t* const a = piece.a;
+    const int8_t* const w = piece.w;
+    int32_t* const c = piece.c;
+    const Pieces rows(piece.rows, kernels_.tile_rows);
+    const Pieces panels(piece.panels, kernels_.tile_panels);
     for (uint64_t p = 0; p < panels.count(); ++p) {
+      piece.panels = panels.size(p);
+      piece.w = w + panels.begin(p) * piece.w_panel_stride;
       for (uint64_t r = 0; r < rows.count(); ++r) {
-        MultiplyI8 piece = whole;
         piece.rows = rows.size(r);
-        piece.panels = panels.size(p);
-        piece.a += rows.begin(r) * whole.a_stride;
-        piece.w += panels.begin(p) * whole.w_panel_stride;
-        piece.c += uint64_t{rows.begin(r)} * whole.c_stride + panels.begin(p) * kPanelRows;
+        piece.a = a + rows.begin(r) * piece.a_stride;
+        piece.c = c + uint64_t{rows.begin(r)} * piece.c_stride + panels.begin(p) * kPanelRows;
         kernels_.multiply_i8(piece);
       }
     }
@@ -252,7 +261,8 @@ class Attend {
     for (uint32_t first = 0; first < block.keys; first += kKeyTile) {
       make_tile(block, first, &tile);
       score(block, tile);
-      const ScoreTile all = scores(block, tile);
+      ScoreTile all;
+      scores(block, tile, &all);
       for (uint32_t r = 0; r < block.rows; ++r) {
         ScoreTile row = all;
         row.rows = 1;

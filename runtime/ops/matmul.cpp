@@ -15,14 +15,12 @@ uint32_t panels_of(const WeightView& weight) {
   return static_cast<uint32_t>(round_up(weight.rows, kPanelRows) / kPanelRows);
 }
 
-// The epilogue of the tile whose first row and output these are.
-Epilogue tile_epilogue(const Epilogue& whole, const float* bias, uint64_t row, uint64_t output) {
-  Epilogue tile = whole;
-  tile.bias = bias ? bias + output : nullptr;
-  if (whole.factor) tile.factor += row * whole.factor_stride + output;
-  if (whole.residual) tile.residual += row * whole.residual_stride + output;
-  tile.out += row * whole.out_stride + output;
-  return tile;
+// Moves a copy of `whole` to the tile whose first row and output these are.
+void move_epilogue(const Epilogue& whole, const float* bias, uint64_t row, uint64_t output, Epilogue* tile) {
+  tile->bias = bias ? bias + output : nullptr;
+  if (whole.factor) tile->factor = whole.factor + row * whole.factor_stride + output;
+  if (whole.residual) tile->residual = whole.residual + row * whole.residual_stride + output;
+  tile->out = whole.out + row * whole.out_stride + output;
 }
 
 // Whether quantized rows are woven (QuantizeRows).
@@ -91,9 +89,12 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
   product.woven = are_woven(kernels, weight, rows);
   FinishI8 finish;
   finish.c = tile;
+  finish.epilogue = epilogue;
   const uint32_t step = product.woven ? 4 : 1;
   const Pieces row_pieces(rows / step, kernels.tile_rows / step);
   const Pieces panel_pieces(panels_of(weight), kernels.tile_panels);
+  // The first rows would wait for weights that come from far away: while some panels are at work, the next ones come.
+  const uint64_t share = row_pieces.count() >= 4 ? 1 : row_pieces.count() >= 2 ? 2 : 4;  // quarters that a call fetches
   for (uint64_t p = 0; p < panel_pieces.count(); ++p) {
     const uint32_t output = panel_pieces.begin(p) * kPanelRows;
     product.panels = panel_pieces.size(p);
@@ -106,10 +107,12 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
       const uint32_t row = row_pieces.begin(r) * step;
       product.rows = finish.rows = row_pieces.size(r) * step;
       product.a = in.bytes + row * in.stride;
+      product.fetches = r * share < 4 ? share : 0;
+      product.ahead = product.w + (4 + r * share) * product.panels * product.w_panel_stride / 4;
       kernels.multiply_i8(product);
       finish.scale = in.scale + row;
       finish.zero = in.zero + row;
-      finish.epilogue = tile_epilogue(epilogue, weight.bias, row, output);
+      move_epilogue(epilogue, weight.bias, row, output, &finish.epilogue);
       kernels.finish_i8(finish);
     }
   }
@@ -126,6 +129,7 @@ void multiply_floats(const Kernels& kernels, const WeightView& weight, const Flo
   product.c = reinterpret_cast<float*>(tile);
   FinishF32 finish;
   finish.c = product.c;
+  finish.epilogue = epilogue;
   const Pieces row_pieces(in.rows, kFloatTileRows);
   const Pieces panel_pieces(panels_of(weight), kFloatTilePanels);
   for (uint64_t p = 0; p < panel_pieces.count(); ++p) {
@@ -140,7 +144,7 @@ void multiply_floats(const Kernels& kernels, const WeightView& weight, const Flo
       product.rows = finish.rows = row_pieces.size(r);
       product.a = in.data + row * in.stride;
       kernels.multiply_f32(product);
-      finish.epilogue = tile_epilogue(epilogue, weight.bias, row, output);
+      move_epilogue(epilogue, weight.bias, row, output, &finish.epilogue);
       kernels.finish_f32(finish);
     }
   }

@@ -60,14 +60,40 @@ __attribute__((always_inline)) inline void multiply_group(__m512i (&sums)[kRows]
   for (int r = 0; r < kRows; ++r) multiply_row(sums[r], args.a + r * args.a_stride + group * 4, w);
 }
 
+// Fetches a line for each panel, into the second cache.
+template <int kPanels>
+__attribute__((always_inline)) inline void fetch(const int8_t*& ahead) {
+#pragma GCC unroll 3
+  for (int p = 0; p < kPanels; ++p, ahead += 64) __builtin_prefetch(ahead, 0, 2);
+}
+
 template <int kRows, int kPanels>
 void multiply_tile(const MultiplyI8& args) {
   constexpr int kSums = kRows * kPanels;
   constexpr int kSets = kForSize || kSums >= 10 ? 1 : kSums >= 5 ? 2 : 4;
   constexpr int kUnroll = kForSize ? 1 : 4;  // address arithmetic takes ports from the products
-  const MultiplyI8 tile = args;
+  // One by one: fields that were just written are not there yet for a copy of them all in wide registers.
+  MultiplyI8 tile;
+  tile.a = args.a;
+  tile.a_stride = args.a_stride;
+  tile.groups = args.groups;
+  tile.w = args.w;
+  tile.w_panel_stride = args.w_panel_stride;
+  tile.c = args.c;
+  tile.c_stride = args.c_stride;
   __m512i sums[kSets][kRows][kPanels] = {};
   uint64_t group = 0;
+  if (!kForSize && args.fetches > 0) {
+    const int8_t* ahead = args.ahead;
+    const int fetches = static_cast<int>(args.fetches);
+    for (; group + 4 <= tile.groups; group += 4) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        multiply_group(sums[i % kSets], tile, group + i);
+        if (i < fetches) fetch<kPanels>(ahead);
+      }
+    }
+  }
   for (; group + kUnroll <= tile.groups; group += kUnroll) {
 #pragma GCC unroll 4
     for (int i = 0; i < kUnroll; ++i) multiply_group(sums[i % kSets], tile, group + i);

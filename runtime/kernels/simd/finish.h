@@ -38,10 +38,13 @@ struct ProductF32 {
   }
 };
 
+// Epilogues are read field by field: a copy of one that was just written, in wide registers, waits for it.
+
 // y = product + bias, or that + residual. `outputs` is a multiple of the lanes.
 template <class L, class Product, bool kResidual>
 void finish_plain(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L>) {
-  const Epilogue e = args.epilogue;
+  const Epilogue& e = args.epilogue;
+  const uint64_t out_stride = e.out_stride, residual_stride = e.residual_stride;
   const uint32_t rows = args.rows, c_stride = args.c_stride;
   for (uint32_t o = 0; o < outputs; o += L::kLanes) {
     const Product product(args, o);
@@ -50,8 +53,8 @@ void finish_plain(const typename Product::Args& args, uint32_t outputs, Activate
     const float* residual = kResidual ? e.residual + o : nullptr;
     for (uint32_t r = 0; r < rows; ++r) {
       auto y = product.at(r, c_stride) + bias;
-      if constexpr (kResidual) y = y + L::load(residual + r * e.residual_stride);
-      Whole<L>{}.store(out + r * e.out_stride, y);
+      if constexpr (kResidual) y = y + L::load(residual + r * residual_stride);
+      Whole<L>{}.store(out + r * out_stride, y);
     }
   }
 }
@@ -60,8 +63,9 @@ void finish_plain(const typename Product::Args& args, uint32_t outputs, Activate
 template <class L>
 [[gnu::always_inline]] inline const float* store_activated(const Epilogue& e, uint32_t first, uint32_t rows, uint32_t o,
                                                            const float* from) {
-  float* out = e.out + first * e.out_stride + o;
-  for (uint32_t r = 0; r < rows; ++r, from += L::kLanes, out += e.out_stride) Whole<L>{}.store(out, L::load(from));
+  const uint64_t stride = e.out_stride;
+  float* out = e.out + first * stride + o;
+  for (uint32_t r = 0; r < rows; ++r, from += L::kLanes, out += stride) Whole<L>{}.store(out, L::load(from));
   return from;
 }
 
@@ -83,12 +87,12 @@ template <class L>
 template <class L, class Product>
 void finish_activated(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L> activate) {
   constexpr uint32_t k = L::kLanes, kRows = 16;
-  const Epilogue e = args.epilogue;
+  const Epilogue& e = args.epilogue;
   const uint32_t c_stride = args.c_stride;
   alignas(64) float block[kActivationBlock];
   for (uint32_t first = 0; first < args.rows; first += kRows) {
     const uint32_t rows = One<L>::least(kRows, args.rows - first);
-    const uint32_t cols = kActivationBlock / rows / k * k;
+    const uint32_t cols = rows > kRows / 2 ? kActivationBlock / kRows : kActivationBlock / (kRows / 2);
     for (uint32_t start = 0; start < outputs; start += cols) {
       const uint32_t end = One<L>::least(start + cols, outputs);
       float* end_of_block = block;

@@ -52,15 +52,19 @@ struct TileKeys {
 template <class L, bool kInt8>
 struct TileRow {
   using F = typename L::F;
-  const ScoreTile& tile;
   const TileKeys<L, kInt8>& keys;
+  const int32_t* scores_i8;
+  const float* scores_f32;
+  const float* bias;
   uint64_t line;  // where the row starts in [rows, 64]
   int32_t begin, end;
   F scale;
 
   [[gnu::always_inline]] TileRow(const ScoreTile& t, const TileKeys<L, kInt8>& k, uint32_t r)
-      : tile(t),
-        keys(k),
+      : keys(k),
+        scores_i8(t.scores_i8),
+        scores_f32(t.scores_f32),
+        bias(t.bias),
         line(uint64_t{r} * kKeyTile),
         begin(t.begin[r]),
         end(t.end[r]),
@@ -68,13 +72,13 @@ struct TileRow {
 
   [[gnu::always_inline]] F logits(uint32_t j) const {
     if constexpr (kInt8 && L::kSigned) {
-      return (L::to_float(L::load(tile.scores_i8 + line + j)) * L::load(keys.scale + j)) * scale;
+      return (L::to_float(L::load(scores_i8 + line + j)) * L::load(keys.scale + j)) * scale;
     } else if constexpr (kInt8) {
       // Behind the tile's keys there may be anything.
-      const auto exact = L::subtract(L::load(tile.scores_i8 + line + j), L::load(keys.offset + j));
+      const auto exact = L::subtract(L::load(scores_i8 + line + j), L::load(keys.offset + j));
       return (L::to_float(exact) * L::load(keys.scale + j)) * scale;
     } else {
-      return L::load(tile.scores_f32 + line + j) * scale;
+      return L::load(scores_f32 + line + j) * scale;
     }
   }
   [[gnu::always_inline]] F with_value(F t, uint32_t j) const {
@@ -85,9 +89,9 @@ struct TileRow {
   [[gnu::always_inline]] F masked(uint32_t j) const {
     const F hidden = L::set(-One<L>::infinity());
     const auto seen = L::lanes_between(begin - static_cast<int32_t>(j), end - static_cast<int32_t>(j));
-    if (!tile.bias) return L::select(seen, with_value(logits(j), j), hidden);
-    const F bias = L::load(tile.bias + line + j);
-    return L::select(seen, L::select(bias == hidden, hidden, with_value(logits(j) + bias, j)), hidden);
+    if (!bias) return L::select(seen, with_value(logits(j), j), hidden);
+    const F added = L::load(bias + line + j);
+    return L::select(seen, L::select(added == hidden, hidden, with_value(logits(j) + added, j)), hidden);
   }
 };
 
@@ -227,7 +231,7 @@ template <class L, class Args>
 template <class L, bool kInt8, class Args>
 [[gnu::always_inline]] inline void softmax_tile(const Args& args, float factor_scale) {
   constexpr uint32_t kRows = 8;
-  const ScoreTile tile = args.tile;
+  const ScoreTile& tile = args.tile;
   const TileKeys<L, kInt8> keys(tile);
   auto* const weights = args.weights;
   alignas(64) float u[kRows][kKeyTile];
