@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -56,6 +57,12 @@ class Consumers(unittest.TestCase):
     def test_add_subdirectory(self):
         # The portable kernels are enough here: what is tested is the build.
         self.consumer("added", f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref")
+
+    def test_a_build_with_no_instruction_set_is_refused(self):
+        done = subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", self.folder / "none", "-DHEED_ISAS=m68k", "-DHEED_BUILD_TOOLS=OFF",
+                               "-DHEED_BUILD_TESTS=OFF"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("HEED_ISAS names no instruction set of this processor", " ".join(done.stderr.split()))
 
     def test_what_is_installed(self):
         files = sorted(path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if path.is_file())

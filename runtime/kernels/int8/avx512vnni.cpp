@@ -83,20 +83,14 @@ void multiply_tile(const MultiplyI8& args) {
   tile.c_stride = args.c_stride;
   __m512i sums[kSets][kRows][kPanels] = {};
   uint64_t group = 0;
-  if (!kForSize && args.fetches > 0) {
-    const int8_t* ahead = args.ahead;
-    const int fetches = static_cast<int>(args.fetches);
-    for (; group + 4 <= tile.groups; group += 4) {
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) {
-        multiply_group(sums[i % kSets], tile, group + i);
-        if (i < fetches) fetch<kPanels>(ahead);
-      }
-    }
-  }
+  const int8_t* ahead = args.ahead;
+  const int fetches = static_cast<int>(args.fetches);
   for (; group + kUnroll <= tile.groups; group += kUnroll) {
 #pragma GCC unroll 4
-    for (int i = 0; i < kUnroll; ++i) multiply_group(sums[i % kSets], tile, group + i);
+    for (int i = 0; i < kUnroll; ++i) {
+      multiply_group(sums[i % kSets], tile, group + i);
+      if (!kForSize && i < fetches) fetch<kPanels>(ahead);
+    }
   }
   for (; group < tile.groups; ++group) multiply_group(sums[0], tile, group);
 #pragma GCC unroll 8

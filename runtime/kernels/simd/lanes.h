@@ -39,6 +39,12 @@ namespace heed::simd {
 
 constexpr uint32_t kSumLanes = 16;  // lanes of a sum over a row; part of the promise of same bits
 constexpr int32_t kNanBits = 0x7fc00000;
+// Builds for size have each loop once, where others have it for several rows or vectors side by side too.
+#ifdef __OPTIMIZE_SIZE__
+constexpr bool kForSize = true;
+#else
+constexpr bool kForSize = false;
+#endif
 
 // Arithmetic on the few values that a row has one of.
 template <class L>

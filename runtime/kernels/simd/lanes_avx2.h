@@ -10,7 +10,7 @@ namespace heed::simd {
 struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static constexpr uint32_t kProductRows = 4;
   static constexpr uint32_t kProductPanels = 1;
-  static constexpr uint32_t kChains = 4;
+  static constexpr uint32_t kChains = kForSize ? 1 : 4;
   static constexpr bool kSigned = false;
   static constexpr bool kWeaves = false;
 

@@ -9,8 +9,8 @@ namespace heed::simd {
 
 struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static constexpr uint32_t kProductRows = 8;
-  static constexpr uint32_t kProductPanels = 2;
-  static constexpr uint32_t kChains = 4;
+  static constexpr uint32_t kProductPanels = kForSize ? 1 : 2;
+  static constexpr uint32_t kChains = kForSize ? 1 : 4;
   static constexpr bool kSigned = false;
   static constexpr bool kWeaves = false;
 

@@ -53,7 +53,7 @@ void normalize_some(const NormalizeRows& args, uint32_t first) {
 template <class L>
 void normalize_rows(const NormalizeRows& args) {
   uint32_t r = 0;
-  for (; L::kLanes > 1 && r + 4 <= args.rows; r += 4) normalize_some<L, 4>(args, r);
+  for (; !kForSize && L::kLanes > 1 && r + 4 <= args.rows; r += 4) normalize_some<L, 4>(args, r);
   for (; r < args.rows; ++r) normalize_some<L, 1>(args, r);
 }
 

@@ -126,7 +126,7 @@ template <class L, uint32_t kKeys, bool kInt8>
 template <class L, bool kInt8>
 [[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, uint32_t keys, float* u) {
   auto tops = L::set(-One<L>::infinity());
-  if (!kInt8 || keys == kKeyTile) {
+  if (!kForSize && (!kInt8 || keys == kKeyTile)) {
     take_logits<L, kKeyTile>(row, 0, u, tops);
   } else {
     for (uint32_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
