@@ -94,10 +94,11 @@ constexpr PassFunction kPasses[kPassRows][2] = {
     {multiply_pass<4, 2>, multiply_pass<4, 3>},
 };
 
-// All passes of a chunk: 1, 2 and 3 panels are 2, 2 + 2 and 3 + 3 half panels.
+// All passes of a chunk: half panels three at a time, the last two or four in twos.
 void multiply_chunk(const MultiplyI8& args, const AbsRow* abs, uint32_t first_group, uint32_t groups) {
-  const uint32_t halves = args.panels == 3 ? 3 : 2;
-  for (uint32_t half = 0; half < 2 * args.panels; half += halves) {
+  const uint32_t all = 2 * args.panels;
+  for (uint32_t half = 0, halves; half < all; half += halves) {
+    halves = all - half == 2 || all - half == 4 ? 2 : 3;
     Pass pass;
     pass.a_stride = args.a_stride;
     pass.groups = groups;
