@@ -311,9 +311,26 @@ heed_status validate_graphs(const heed_model& model, heed_diagnostic* diagnostic
 
 namespace {
 
+// What subwords have besides: pieces of single bytes, all or none; a hash table of merges; a score for each piece.
+bool subwords_fit(const schema::Tokenizer& tokenizer) {
+  const uint32_t bytes = tokenizer.byte_pieces() == nullptr ? 0 : tokenizer.byte_pieces()->size();
+  if ((bytes != 0 && bytes != 256) || !ids_below(tokenizer.byte_pieces(), tokenizer.vocabulary())) return false;
+  const uint32_t slots = tokenizer.merge_slots() == nullptr ? 0 : tokenizer.merge_slots()->size();
+  const bool merges = tokenizer.merges() != nullptr && tokenizer.merges()->size() > 0;
+  if (merges && (slots == 0 || (slots & (slots - 1)) != 0)) return false;
+  if (tokenizer.kind() != schema::TokenizerKind::unigram) return true;
+  return tokenizer.scores() != nullptr && tokenizer.scores()->size() >= tokenizer.vocabulary();
+}
+
+// Where every text can be written in bytes, no piece is the unknown one.
+bool unknown_fits(const schema::Tokenizer& tokenizer) {
+  const bool bytes = tokenizer.byte_pieces() != nullptr && tokenizer.byte_pieces()->size() == 256;
+  return tokenizer.unknown() < tokenizer.vocabulary() || (bytes && tokenizer.unknown() == UINT32_MAX);
+}
+
 heed_status validate_table(const schema::Tokenizer* tokenizer, heed_diagnostic* diagnostic) {
   if (tokenizer == nullptr || tokenizer->kind() == schema::TokenizerKind::none) return HEED_OK;
-  if (tokenizer->kind() > schema::TokenizerKind::word) {
+  if (tokenizer->kind() > schema::TokenizerKind::MAX) {
     return refuse(diagnostic, HEED_UNSUPPORTED, "tokenizer kind", static_cast<int64_t>(tokenizer->kind()));
   }
   if (tokenizer->apostrophe() > schema::ApostropheKind::MAX) {
@@ -323,7 +340,8 @@ heed_status validate_table(const schema::Tokenizer* tokenizer, heed_diagnostic* 
   if (!pieces_fit(*tokenizer)) return refuse(diagnostic, HEED_CORRUPT, "pieces of the tokenizer");
   const uint32_t slots = tokenizer->slots() == nullptr ? 0 : tokenizer->slots()->size();
   if (slots == 0 || (slots & (slots - 1)) != 0) return refuse(diagnostic, HEED_CORRUPT, "slots of the tokenizer", slots);
-  bool fits = tokenizer->unknown() < vocabulary && ids_below(tokenizer->prefix(), vocabulary) &&
+  if (!subwords_fit(*tokenizer)) return refuse(diagnostic, HEED_CORRUPT, "subwords of the tokenizer");
+  bool fits = unknown_fits(*tokenizer) && ids_below(tokenizer->prefix(), vocabulary) &&
               ids_below(tokenizer->suffix(), vocabulary);
   for (uint32_t i = 0; tokenizer->added() != nullptr && i < tokenizer->added()->size(); ++i) {
     fits = fits && tokenizer->added()->Get(i)->id() < vocabulary;

@@ -1,9 +1,10 @@
-// Word tokens joined to a text, as a person writes it.
+// Tokens joined to a text, as a person writes it.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "model/weight.h"
-#include "text/tokenizer.h"
+#include "text/joined.h"
+#include "text/utf8.h"
 #include "text/vocabulary.h"
 
 namespace heed {
@@ -37,24 +38,14 @@ bool leans_on(const schema::Tokenizer& table, Piece piece) {
   return table.apostrophe() == ApostropheKind::ends && piece.bytes[piece.count - 1] == '\'';
 }
 
-// Bytes that go where there is room, and are counted anyway.
-struct Writer {
-  char* text;
-  uint64_t bytes;
-  void add(const void* from, uint64_t count) {
-    if (text && count > 0) std::memcpy(text + bytes, from, count);
-    bytes += count;
-  }
-};
-
-void join(const schema::Tokenizer& table, const DetokenizeRequest& request, Writer& out) {
+void join_words(const schema::Tokenizer& table, const DetokenizeRequest& request, Joined& out) {
   const Vocabulary vocabulary(table);
   bool glued = true;  // nothing stands before the first token
   for (uint32_t i = 0; i < request.count; ++i) {
     Piece piece = vocabulary.piece(request.ids[i]);
     if (request.copies && request.copies[i].text) {
       piece = {reinterpret_cast<const uint8_t*>(request.copies[i].text), request.copies[i].bytes};
-    } else if (holds(table.prefix(), request.ids[i]) || holds(table.suffix(), request.ids[i])) {
+    } else if (is_special(table, request.ids[i])) {
       continue;
     }
     if (piece.count == 0) continue;
@@ -64,22 +55,34 @@ void join(const schema::Tokenizer& table, const DetokenizeRequest& request, Writ
   }
 }
 
+void join(const schema::Tokenizer& table, const DetokenizeRequest& request, Joined& out) {
+  table.kind() == schema::TokenizerKind::word ? join_words(table, request, out) : join_subwords(table, request, out);
+}
+
 }  // namespace
+
+bool is_special(const schema::Tokenizer& table, uint32_t id) {
+  if (holds(table.prefix(), id) || holds(table.suffix(), id)) return true;
+  for (uint32_t i = 0; table.added() && i < table.added()->size(); ++i) {
+    if (table.added()->Get(i)->id() == id) return table.added()->Get(i)->special();
+  }
+  return false;
+}
 
 heed_status detokenize(const schema::Tokenizer& table, const DetokenizeRequest& request, char* text, uint64_t capacity,
                        uint64_t* bytes) {
   *bytes = 0;
   if (table.kind() == schema::TokenizerKind::none) return HEED_NO_TOKENIZER;
-  if (table.kind() != schema::TokenizerKind::word) return HEED_UNSUPPORTED;
+  if (table.kind() == schema::TokenizerKind::wordpiece || table.kind() > schema::TokenizerKind::MAX) return HEED_UNSUPPORTED;
   if (!Vocabulary::valid(table)) return HEED_CORRUPT;
   for (uint32_t i = 0; i < request.count; ++i) {
     if (request.ids[i] >= table.vocabulary()) return HEED_BAD_INPUT;
   }
-  Writer counter{nullptr, 0};
+  Joined counter{nullptr, 0};
   join(table, request, counter);
   *bytes = counter.bytes;
   if (counter.bytes > capacity) return HEED_BUFFER_TOO_SMALL;
-  Writer writer{text, 0};
+  Joined writer{text, 0};
   join(table, request, writer);
   return HEED_OK;
 }
@@ -94,4 +97,20 @@ extern "C" heed_status heed_detokenize(const heed_model* model, const heed_ids* 
   const heed::schema::Tokenizer* table = heed::tokenizer_of(*model, HEED_TARGET);
   if (!table) return HEED_NO_TOKENIZER;
   return heed::detokenize(*table, *ids, text, capacity, bytes);
+}
+
+extern "C" uint64_t heed_whole_characters(const char* text, uint64_t bytes) {
+  const auto* const at = reinterpret_cast<const uint8_t*>(text);
+  for (uint64_t back = 1; at && back <= 3 && back <= bytes; ++back) {
+    const uint8_t lead = at[bytes - back];
+    if (lead < 0xC0) {
+      if (lead < 0x80) break;
+      continue;
+    }
+    const uint32_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    // What cannot become a character is not waited for.
+    const bool begun = lead >= 0xC2 && lead <= 0xF4 && heed::decode_utf8(at + bytes - back, back).bytes == back;
+    return length > back && begun ? bytes - back : bytes;
+  }
+  return bytes;
 }

@@ -1,7 +1,10 @@
 // The text part of the C API: a text with its special tokens, cut to a length; and the spelling of a token.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/weight.h"
+#include "text/added.h"
+#include "text/bpe.h"
 #include "text/tokenizer.h"
+#include "text/unigram.h"
 #include "text/vocabulary.h"
 #include "text/word.h"
 #include "text/wordpiece.h"
@@ -46,6 +49,7 @@ heed_status make_budget(const schema::Tokenizer& table, uint32_t max_tokens, Bud
 template <class Splitter>
 heed_status tokenize_by(const schema::Tokenizer& table, const TokenizeRequest& request, uint32_t* count) {
   heed_status status = Splitter::check(table);
+  if (status == HEED_OK) status = AddedTokens::check(table);
   Budget budget;
   if (status == HEED_OK) status = make_budget(table, request.max_tokens, &budget);
   if (status != HEED_OK) return status;
@@ -53,12 +57,13 @@ heed_status tokenize_by(const schema::Tokenizer& table, const TokenizeRequest& r
   const auto* text = reinterpret_cast<const uint8_t*>(request.text);
   const auto bytes = static_cast<uint32_t>(request.bytes);
   const Splitter splitter(table);
+  const AddedTokens added(table);
   const uint32_t before = count_of(table.prefix());
   // Nothing may be written unless all of it fits. Room for the longest result needs no counting beforehand.
   bool fits = request.capacity >= budget.total;
   TokenSink sink = {nullptr, budget.total - budget.special, 0};
   if (!fits) {
-    splitter.split(text, bytes, sink);
+    split_around_added(added, splitter, text, bytes, sink);
     if (budget.total == kMaxTokens && sink.count >= sink.limit) return HEED_TOO_LONG;
     sink.limit = sink.count < sink.limit ? sink.count : sink.limit;
     fits = request.capacity >= budget.special + sink.limit;
@@ -66,7 +71,7 @@ heed_status tokenize_by(const schema::Tokenizer& table, const TokenizeRequest& r
   }
   if (!fits) return HEED_BUFFER_TOO_SMALL;
   sink = {request.tokens + before, sink.limit, 0};
-  splitter.split(text, bytes, sink);
+  split_around_added(added, splitter, text, bytes, sink);
   const uint32_t kept = sink.count < sink.limit ? sink.count : sink.limit;
   write(table.prefix(), 0, request.tokens);
   write(table.suffix(), bytes, request.tokens + before + kept);
@@ -83,6 +88,8 @@ heed_status tokenize(const schema::Tokenizer& table, const TokenizeRequest& requ
     case schema::TokenizerKind::none: return HEED_NO_TOKENIZER;
     case schema::TokenizerKind::wordpiece: return tokenize_by<WordPiece>(table, request, count);
     case schema::TokenizerKind::word: return tokenize_by<WordSplitter>(table, request, count);
+    case schema::TokenizerKind::bpe: return tokenize_by<Bpe>(table, request, count);
+    case schema::TokenizerKind::unigram: return tokenize_by<Unigram>(table, request, count);
     default: return HEED_UNSUPPORTED;
   }
 }

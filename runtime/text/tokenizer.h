@@ -9,7 +9,7 @@
 namespace heed {
 
 inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 31;
-inline constexpr uint32_t kMaxTokens = 0xFFFFFF00u;  // leaves room for the last word of a count
+inline constexpr uint32_t kMaxTokens = 0xFFFF0000u;  // leaves room for the last word of a count
 inline constexpr uint32_t kMaxSpecialTokens = 64;    // around one text
 
 // heed_tokenize with the table in the place of a model.

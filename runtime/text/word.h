@@ -12,8 +12,8 @@
 
 #include "heed/heed.h"
 #include "text/normalizer.h"
+#include "text/token_sink.h"
 #include "text/vocabulary.h"
-#include "text/wordpiece.h"
 
 namespace heed {
 

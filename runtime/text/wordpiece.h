@@ -6,21 +6,10 @@
 #include "heed/heed.h"
 #include "model_generated.h"
 #include "text/normalizer.h"
+#include "text/token_sink.h"
 #include "text/vocabulary.h"
 
 namespace heed {
-
-// Takes tokens: all are counted, those below `limit` are written (where there is a place for them).
-struct TokenSink {
-  heed_token* tokens;  // null: count only
-  uint32_t limit;
-  uint32_t count;
-
-  void push(uint32_t id, Span span) {
-    if (tokens && count < limit) tokens[count] = {id, span.begin, span.end};
-    ++count;
-  }
-};
 
 class WordPiece {
  public:

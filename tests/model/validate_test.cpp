@@ -251,7 +251,11 @@ TEST_CASE("A tokenizer whose tables do not fit each other is refused") {
   CHECK(with([](auto& t) { t.slots.clear(); }) == HEED_CORRUPT);
   CHECK(with([](auto& t) { t.unknown = 2; }) == HEED_CORRUPT);
   CHECK(with([](auto& t) { t.suffix = {2}; }) == HEED_CORRUPT);
-  CHECK(with([](auto& t) { t.kind = schema::TokenizerKind::bpe; }) == HEED_UNSUPPORTED);
+  CHECK(with([](auto& t) { t.kind = static_cast<schema::TokenizerKind>(5); }) == HEED_UNSUPPORTED);
+  CHECK(with([](auto& t) { t.kind = schema::TokenizerKind::unigram; }) == HEED_CORRUPT);  // no scores
+  CHECK(with([](auto& t) { t.byte_pieces = {0}; }) == HEED_CORRUPT);
+  CHECK(with([](auto& t) { t.byte_pieces.assign(256, 1000); }) == HEED_CORRUPT);
+  CHECK(with([](auto& t) { t.merges = {schema::Merge(0, 0, 0, 0)}; }) == HEED_CORRUPT);  // no hash table
 }
 
 }  // namespace heed::testing

@@ -135,7 +135,7 @@ TEST_CASE("A model without a tokenizer, or with a kind that is not built in, say
   Tokens tokens(10);
   tokenizer.kind = schema::TokenizerKind::none;
   CHECK(tokenize_into(TextModel(tokenizer), "one", 0, tokens, &count) == HEED_NO_TOKENIZER);
-  tokenizer.kind = schema::TokenizerKind::bpe;
+  tokenizer.kind = static_cast<schema::TokenizerKind>(99);
   CHECK(tokenize_into(TextModel(tokenizer), "one", 0, tokens, &count) == HEED_UNSUPPORTED);
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("TOK-05 The longest word comes from tokenizer.json") {
 
 TEST_CASE("Anything in tokenizer.json that heed does not do is refused by name") {
   using Catch::Contains;
-  CHECK_THAT(refusal("/model/type", "BPE"), Contains("\"type\" is \"BPE\""));
+  CHECK_THAT(refusal("/model/type", "WordLevel"), Contains("the model 'WordLevel'"));
   CHECK_THAT(refusal("/model/dropout", 0.1), Contains("\"dropout\""));
   CHECK_THAT(refusal("/normalizer/type", "Lowercase"), Contains("\"type\" is \"Lowercase\""));
   CHECK_THAT(refusal("/normalizer/fold", true), Contains("\"fold\""));
@@ -148,7 +148,7 @@ TEST_CASE("Anything in tokenizer.json that heed does not do is refused by name")
 }
 
 TEST_CASE(
-    "TOK-15 No flag of a special token makes a control token of text, and other added tokens are refused by name") {
+    "TOK-15 No flag of a special token makes a control token of text, and other added tokens are found") {
   const std::string text = "cafe [SEP] cafe[SEP]";
   const std::string plain = shown(tokenize(TextModel(converted(sound())), text));
   CHECK(plain == "2:0:0 4:0:4 1:5:6 1:6:9 1:9:10 4:11:15 1:15:16 1:16:19 1:19:20 3:20:20");
@@ -165,7 +165,9 @@ TEST_CASE(
   json["added_tokens"].push_back(added(9, "[NEW]"));
   CHECK(converted(json).vocabulary == 10);
   json["added_tokens"][4]["special"] = false;
-  CHECK_THAT(refusal(json), Catch::Contains("'[NEW]' is not a special one"));
+  CHECK(shown(tokenize(TextModel(converted(json)), "cafe[NEW]")) == "2:0:0 4:0:4 9:4:9 3:9:9");
+  json["added_tokens"][4]["single_word"] = true;
+  CHECK_THAT(refusal(json), Catch::Contains("'[NEW]' has \"single_word\""));
 }
 
 TEST_CASE("TOK-22 A vocabulary with holes, with one id twice or without its unknown token is refused") {

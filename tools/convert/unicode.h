@@ -26,4 +26,7 @@ struct NormalizerOptions {
 // Null: leave nothing out.
 void build_normalizer(const NormalizerOptions& options, const std::set<uint32_t>* alphabet, schema::TokenizerT& out);
 
+// Fills direct, runs and entries with the classes that GPT-2's pattern tells apart (runtime/text/gpt2_words.h).
+void build_gpt2_classes(schema::TokenizerT& out);
+
 }  // namespace heed::tools

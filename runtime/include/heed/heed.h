@@ -270,12 +270,14 @@ typedef enum heed_side { HEED_SOURCE = 0, HEED_TARGET = 1 } heed_side;
 
 /* Splits `text` (any bytes; invalid UTF-8 counts as U+FFFD) into tokens, special ones included, cut to `max_tokens`
  * (0: the model's own truncation) as sentence-transformers does it. Special tokens always stay: fewer max_tokens than
- * those are HEED_INVALID_ARGUMENT. Their spelling inside `text` ("[SEP]") is plain text. `count` always gets the full
+ * those are HEED_INVALID_ARGUMENT. Their spelling inside `text` ("[SEP]") is plain text; added tokens that
+ * are no special ones are found. `count` always gets the full
  * number needed; HEED_BUFFER_TOO_SMALL writes nothing else. Room for max_tokens spares a second pass over the text.
  * HEED_NO_TOKENIZER, HEED_UNSUPPORTED, HEED_CORRUPT, HEED_TOO_LONG (over 2^31 bytes). No heap. */
 heed_status heed_tokenize(const heed_model* model, const char* text, uint64_t bytes, uint32_t max_tokens,
                           heed_token* tokens, uint32_t capacity, uint32_t* count);
-/* The bytes of a token's piece as the vocabulary spells it; NULL for an id outside it. Not zero-terminated. */
+/* The bytes of a token's piece as the vocabulary spells it (of GPT-2's bytes: the bytes that it stands for, which need not be whole
+ * characters); NULL for an id outside it. Not zero-terminated. */
 const char* heed_token_piece(const heed_model* model, uint32_t id, uint32_t* bytes);
 /* The id that stands for what a side's vocabulary does not have; HEED_NO_TOKEN if there is no tokenizer. */
 uint32_t heed_unknown_token(const heed_model* model, heed_side side);
@@ -295,9 +297,14 @@ typedef struct heed_ids {
 } heed_ids;
 
 /* Joins tokens to a text (not zero-terminated), with spaces where a person writes them ("je t' aime ." is "je t'aime."). What
- * begins and ends an output is left out. `bytes` always gets the number needed; HEED_BUFFER_TOO_SMALL writes nothing else.
- * HEED_NO_TOKENIZER, HEED_UNSUPPORTED (another kind than word), HEED_CORRUPT, HEED_BAD_INPUT (an id outside the vocabulary). No heap. */
+ * begins and ends an output is left out, and so are other special tokens; what a subword vocabulary does not have is " \xE2\x81\x87 ".
+ * `bytes` always gets the number needed; HEED_BUFFER_TOO_SMALL writes nothing else. Subwords may end inside a character: the text of
+ * more tokens begins with the text of fewer, byte for byte, so that who writes as tokens come waits for heed_whole_characters.
+ * HEED_NO_TOKENIZER, HEED_UNSUPPORTED (wordpiece), HEED_CORRUPT, HEED_BAD_INPUT (an id outside the vocabulary). No heap. */
 heed_status heed_detokenize(const heed_model* model, const heed_ids* ids, char* text, uint64_t capacity, uint64_t* bytes);
+
+/* How many bytes of a text are whole characters: all of them, but for a last one of which a part is still to come. */
+uint64_t heed_whole_characters(const char* text, uint64_t bytes);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -53,16 +53,36 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, const std::string& wh
   return source;
 }
 
-// A tokenizer of graph.json has rules and special ids; its pieces are the lines of a file beside it.
+// Subwords come from the files that a Hugging Face folder has: beside graph.json, those of the target in a folder of their own
+// or, as Marian has them, in target.spm. What graph.json says of special tokens counts.
+void read_subwords(const fs::path& source, bool target, const std::string& where, schema::TokenizerT& tokenizer) {
+  schema::TokenizerT found;
+  if (target && fs::exists(source / "target.spm")) {
+    found = std::move(*read_tokenizers(source, "graph").target);
+  } else {
+    build_tokenizer(target ? source / "target" : source, "graph", found);
+  }
+  if (found.kind != tokenizer.kind) {
+    throw Error(where + ": the tokenizer has the kind '" + schema::EnumNameTokenizerKind(tokenizer.kind) + "', but its files '" +
+                schema::EnumNameTokenizerKind(found.kind) + "'");
+  }
+  if (!tokenizer.prefix.empty()) found.prefix = tokenizer.prefix;
+  if (!tokenizer.suffix.empty()) found.suffix = tokenizer.suffix;
+  found.truncation = tokenizer.truncation;
+  found.truncation_source = tokenizer.truncation_source;
+  tokenizer = std::move(found);
+}
+
+// A tokenizer of words has its rules and special ids in graph.json; its pieces are the lines of a file beside it.
 void read_pieces(const fs::path& file, const std::string& key, const std::string& where, schema::TokenizerT* tokenizer) {
   if (!tokenizer) {
     if (fs::exists(file)) throw Error(file.string() + ": no tokenizer reads it; graph.json has no \"" + key + "\"");
     return;
   }
-  if (tokenizer->kind != schema::TokenizerKind::word) {
-    throw Error(where + ": \"" + key + "\" has the kind '" + schema::EnumNameTokenizerKind(tokenizer->kind) +
-                "'; a graph folder has word tokenizers");
+  if (tokenizer->kind == schema::TokenizerKind::none) {
+    throw Error(where + ": \"" + key + "\" has no kind; a graph folder has word, wordpiece, bpe and unigram");
   }
+  if (tokenizer->kind != schema::TokenizerKind::word) return read_subwords(file.parent_path(), key == "target_tokenizer", where, *tokenizer);
   build_words(file, *tokenizer);
 }
 

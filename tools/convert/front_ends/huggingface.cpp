@@ -132,8 +132,8 @@ void account_for_rest(const Checkpoint& checkpoint, Spec& spec) {
 }
 
 void read_tokenizer(const fs::path& folder, const std::string& model_type, const Encoder& encoder, Spec& spec) {
-  if (!fs::exists(folder / "tokenizer.json") && !fs::exists(folder / "vocab.txt")) {
-    spec.notes.push_back("no tokenizer.json or vocab.txt: the model takes token ids only");
+  if (!has_tokenizer(folder)) {
+    spec.notes.push_back("no tokenizer.json, vocab.txt, vocab.json or SentencePiece model: the model takes token ids only");
     return;
   }
   spec.model.tokenizer = std::make_unique<schema::TokenizerT>();
