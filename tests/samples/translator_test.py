@@ -12,6 +12,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tools/samples/translator
 sys.path.insert(0, str(FOLDER))
 sys.dont_write_bytecode = True
 import data  # noqa: E402
+import fragments  # noqa: E402
 import sentences  # noqa: E402
 from noun_phrases import RULES  # noqa: E402
 from text import join_english, join_french, tokenize_english, tokenize_french  # noqa: E402
@@ -24,6 +25,7 @@ class Translator(unittest.TestCase):
     def setUpClass(cls):
         rng = random.Random(7)
         cls.drawn = [sentences.sentence(rng, data.LONGEST) for _ in range(6000)]
+        cls.drawn += [fragments.fragment(rng, data.LONGEST) for _ in range(2000)]
 
     def test_tokens_survive_text(self):
         for pair in self.drawn:
@@ -69,6 +71,13 @@ class Translator(unittest.TestCase):
             self.assertFalse(sentences_held & trained, name)
         for name, lowest, highest in (("random", 0, 12), ("reorder", 12, 36), ("tuning", 36, 42)):
             self.assertTrue(all(lowest <= data.bucket(text, 1000) < highest for text in held[name]), name)
+
+    def test_fragments_are_held_out_by_the_same_rule(self):
+        trained = data.training_fragments()
+        held = {data.plain(example.english) for name in GENERATED + ("hand_written",) for example in data.held_out(name)}
+        self.assertEqual(len(trained), data.FRAGMENTS)
+        self.assertFalse(held & {data.plain(example.english) for example in trained})
+        self.assertTrue(all(data.bucket(data.plain(example.english), 1000) >= 42 for example in trained))
 
     def test_training_never_puts_a_held_pair_together(self):
         self.assertTrue(any(data.held_pair(used) for pair in self.drawn for used in pair.pairs))

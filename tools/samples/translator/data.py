@@ -11,6 +11,7 @@ import pathlib
 import random
 import sys
 
+import fragments
 import sentences
 from lexicon import ADJECTIVES, NAMES, NOUNS, VERBS
 from noun_phrases import RULES
@@ -20,6 +21,7 @@ from text import PUNCTUATION, join_english, join_french, tokenize_english, token
 FOLDER = pathlib.Path(__file__).resolve().parent
 SEED = 20
 TRAINING_PAIRS = 90_000
+FRAGMENTS = 15_000  # pairs more, without a verb
 LONGEST = 14  # English tokens in training
 LONG = 19  # at least 30 % longer
 SIZES = {"random": 500, "pairs": 500, "long": 300, "reorder": 500, "tuning": 300}
@@ -100,9 +102,19 @@ def generate() -> dict[str, list[Example]]:
     return {name: list(found.values())[:SIZES.get(name)] for name, found in sets.items()}
 
 
+def training_fragments() -> list[Example]:
+    """Drawn from a seed of their own, so that the other sets are the same with them and without; held out by the same rule."""
+    rng, found = random.Random(SEED + 2), {}
+    while len(found) < FRAGMENTS:
+        pair = fragments.fragment(rng, LONGEST)
+        if destination(pair) == "training":
+            found.setdefault(" ".join(pair.english), Example(tuple(pair.english), tuple(pair.french), tuple(pair.links)))
+    return list(found.values())
+
+
 def training() -> list[Example]:
-    """The generated pairs and the everyday phrases, each of those as often as PHRASE_COPIES says."""
-    return generate()["training"] + phrases() * PHRASE_COPIES
+    """The generated pairs, the fragments, and the everyday phrases, each of those as often as PHRASE_COPIES says."""
+    return generate()["training"] + training_fragments() + phrases() * PHRASE_COPIES
 
 
 MASCULINE_NAMES = {name.french for name in NAMES if name.kind == "person" and name.gender == "m"}
@@ -159,6 +171,7 @@ def check_hand_written(draws: int = 200_000) -> list[str]:
         return plain(classes.get(word, word) for word in words)
 
     made = {pattern(sentences.sentence(rng, 20).english) for _ in range(draws)}
+    made |= {pattern(fragments.fragment(rng, 20).english) for _ in range(draws // 4)}
     everyday = {plain(example.english) for example in phrases()}
     return [join_english(list(example.english)) for example in held_out("hand_written")
             if pattern(example.english) in made or plain(example.english) in everyday]

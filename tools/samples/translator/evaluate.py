@@ -1,7 +1,7 @@
-"""Measures the translators on the held-out sets: evaluate.py FOLDER ... | --baseline (needs sacrebleu from PyPI)
+"""Measures the translators on the held-out sets: evaluate.py FOLDER ... | --baseline | --heed PROGRAM (needs sacrebleu from PyPI)
 
 FOLDER is what export.py wrote. Lists every miss of the hand-written set. The baseline knows no grammar: it gives the translation of the
-training sentence that shares most words.
+training sentence that shares most words. --heed measures what the program heed makes of each folder, in f32 and in q8c.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,13 +10,15 @@ import collections
 import json
 import pathlib
 import struct
+import subprocess
+import tempfile
 
 import numpy
 import torch
 
 import data
 from model import START, build, translate
-from text import join_english, join_french
+from text import join_english, join_french, tokenize_french
 
 SETS = ("random", "pairs", "long", "hand_written")
 
@@ -86,7 +88,7 @@ def link_share(rows_of, examples) -> float:
     return 100 * sum(hits) / len(hits)
 
 
-def measure(translator: Translator, examples) -> str:
+def measure(translator, examples) -> str:
     results = translator.run(examples)
     return f"exact {exact_share(results, examples):.1f} %, BLEU {bleu(results, examples):.2f}"
 
@@ -109,6 +111,28 @@ class Nearest:
                 indices, counts = self.by_word[word]
                 overlap[indices] += numpy.minimum(count, counts)
         return list(self.examples[numpy.argmax(2 * overlap / (len(english) + self.lengths))].french)
+
+
+class Heed:
+    """A folder converted by the program heed, and the texts that it writes."""
+
+    def __init__(self, program: str, folder: pathlib.Path, weights: str, scratch: str):
+        self.program, self.model, self.scratch = program, f"{scratch}/{folder.name}.{weights}.heed", scratch
+        subprocess.run([program, "convert", str(folder), "--weights", weights, "-o", self.model], check=True, capture_output=True)
+
+    def run(self, examples):
+        texts = pathlib.Path(self.scratch, "texts.txt")
+        texts.write_text("".join(join_english(list(example.english)) + "\n" for example in examples), encoding="utf-8")
+        done = subprocess.run([self.program, "run", self.model, "--texts", str(texts), "--unknown", "copy"], check=True, capture_output=True)
+        return [(tokenize_french(line), []) for line in done.stdout.decode().splitlines()]
+
+
+def print_heed(program: str, folder: pathlib.Path):
+    with tempfile.TemporaryDirectory() as scratch:
+        for weights in ("f32", "q8c"):
+            translator = Heed(program, folder, weights, scratch)
+            for name in SETS:
+                print(f"{folder.name}, heed {weights}, {name}: {measure(translator, data.held_out(name))}")
 
 
 def print_baseline():
@@ -148,12 +172,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folders", nargs="*", type=pathlib.Path)
     parser.add_argument("--baseline", action="store_true")
+    parser.add_argument("--heed", metavar="PROGRAM", help="the program heed, which translates instead of PyTorch")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.baseline:
         print_baseline()
     for folder in arguments.folders:
-        print_figures(folder)
+        if arguments.heed:
+            print_heed(arguments.heed, folder)
+        else:
+            print_figures(folder)
 
 
 if __name__ == "__main__":

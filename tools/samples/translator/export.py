@@ -1,4 +1,4 @@
-"""Writes a trained translator as a graph folder: export.py MODEL.pt FOLDER
+"""Writes a trained translator, or the mean of several, as a graph folder: export.py MODEL.pt [EARLIER.pt|EARLIER_FOLDER ...] FOLDER
 
 weights.safetensors (float16), config.json, source.txt and target.txt (a piece a line, its id is its line), graph.json.
 
@@ -13,6 +13,7 @@ import torch
 
 import graphs
 from model import positions
+from train import read_earlier
 
 
 def tensors(saved: dict) -> dict:
@@ -36,6 +37,12 @@ def write_safetensors(path: pathlib.Path, weights: dict):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def mean(saved: dict, others: list) -> dict:
+    """The model with the mean of its own weights and those of others that were trained on from the same ones."""
+    sets = [saved["weights"]] + [read_earlier(other)[0] for other in others]
+    return {**saved, "weights": {name: sum(weights[name] for weights in sets) / len(sets) for name in saved["weights"]}}
+
+
 def export(saved: dict, folder: pathlib.Path):
     folder.mkdir(parents=True, exist_ok=True)
     config = {key: value for key, value in saved["config"].items() if key != "dropout"}
@@ -49,9 +56,10 @@ def export(saved: dict, folder: pathlib.Path):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
+    parser.add_argument("others", nargs="*", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
-    export(torch.load(arguments.model), arguments.folder)
+    export(mean(torch.load(arguments.model), arguments.others), arguments.folder)
 
 
 if __name__ == "__main__":

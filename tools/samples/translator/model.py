@@ -11,6 +11,7 @@ from torch import nn
 
 UNKNOWN, START, STOP = 0, 1, 2  # ids of the target vocabulary; the source has UNKNOWN only
 NOWHERE = -1e9
+SKIPPED = 0.3  # of the sentences of a training step do without a Transformer encoder layer's self-attention: single words keep their meaning
 
 
 class Scores(nn.Module):
@@ -173,8 +174,10 @@ class Layer(nn.Module):
 
     def forward(self, rows, mask, memory=None, memory_mask=None):
         normed = self.self_attention_norm(rows)
-        rows = rows + self.self_attention(normed, normed, mask)[0]
-        weights = None
+        mixed, weights = self.self_attention(normed, normed, mask)[0], None
+        if self.training and memory is None:
+            mixed = mixed * (torch.rand(len(rows), 1, 1) >= SKIPPED)
+        rows = rows + mixed
         if memory is not None:
             gathered, weights = self.cross_attention(self.cross_attention_norm(rows), memory, memory_mask)
             rows = rows + gathered

@@ -1,4 +1,4 @@
-"""Trains one translator: /usr/bin/python3 train.py dot|qkv|additive|transformer OUTPUT.pt [--steps N] [--resume EARLIER.pt]
+"""Trains one translator: /usr/bin/python3 train.py dot|qkv|additive|transformer OUTPUT.pt [--steps N] [--resume EARLIER.pt|FOLDER]
 
 Needs Debian's python3-torch, python3-numpy and libopenblas0-pthread (with the reference BLAS it takes five times as long). One thread.
 The additive model's loss has a mild term that asks its attention to look at the word that the grammar says: LINK_WEIGHT times the mean of
@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import math
+import pathlib
 import random
 import time
 
@@ -15,8 +16,8 @@ import torch
 from torch import nn
 
 import data
-from evaluate import Translator, measure
-from model import CONFIGS, START, STOP, build
+from evaluate import Translator, measure, read_folder
+from model import CONFIGS, START, STOP, UNKNOWN, build
 
 BATCH, RATE, WARM_UP, LINK_WEIGHT = 96, 3e-3, 300, 0.2
 UNKNOWN_SHARE = 0.2  # of the sentences with a man's name
@@ -30,8 +31,8 @@ def ids(words, places: dict) -> list[int]:
 class Batches:
     """Shuffled batches of sentences of about one length, in endless order."""
 
-    def __init__(self, examples, source_words, target_words, rng):
-        self.examples, self.rng = examples, rng
+    def __init__(self, examples, source_words, target_words, rng, hidden):
+        self.examples, self.rng, self.hidden = examples, rng, hidden
         self.source = {word: place for place, word in enumerate(source_words)}
         self.target = {word: place for place, word in enumerate(target_words)}
 
@@ -51,6 +52,7 @@ class Batches:
         outputs = pad([torch.tensor(target + [STOP]) for target in targets], batch_first=True, padding_value=NO_TARGET)
         links = pad([torch.tensor(list(example.links) + [-1] * (len(target) + 1 - len(example.links)))
                      for example, target in zip(batch, targets)], batch_first=True, padding_value=-1)
+        inputs[(torch.rand(inputs.shape) < self.hidden) & (inputs != START)] = UNKNOWN
         return pad(sources, batch_first=True), torch.tensor([len(source) for source in sources]), inputs, outputs, links
 
 
@@ -69,25 +71,33 @@ def save(model, words, output: str):
     torch.save({"config": model.config, "source": words[0], "target": words[1], "weights": model.state_dict()}, output)
 
 
+def read_earlier(path: pathlib.Path):
+    """Weights and vocabularies of a checkpoint of this script or of a folder that export.py wrote."""
+    if path.is_dir():
+        earlier = read_folder(path)
+        return earlier.model.state_dict(), (list(earlier.source), list(earlier.target))
+    saved = torch.load(path)
+    return saved["weights"], (saved["source"], saved["target"])
+
+
 def start_model(name: str, examples, resume: str):
     """A new model, or one that takes over from an earlier one whatever has its name and shape: from another kind, the embeddings and encoder."""
     if not resume:
         words = data.vocabularies(examples)
         return build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])}), words
-    saved = torch.load(resume)
-    words = saved["source"], saved["target"]
+    weights, words = read_earlier(pathlib.Path(resume))
     model = build({**CONFIGS[name], "source_words": len(words[0]), "target_words": len(words[1])})
     own = model.state_dict()
-    model.load_state_dict({**own, **{key: value for key, value in saved["weights"].items() if key in own and own[key].shape == value.shape}})
+    model.load_state_dict({**own, **{key: value for key, value in weights.items() if key in own and own[key].shape == value.shape}})
     return model, words
 
 
 def train(arguments):
     torch.set_num_threads(1)
-    torch.manual_seed(1)
+    torch.manual_seed(arguments.seed)
     examples = data.training()
     model, words = start_model(arguments.name, examples, arguments.resume)
-    batches = Batches(examples, *words, random.Random(3 if arguments.resume else 2))
+    batches = Batches(examples, *words, random.Random(arguments.seed), arguments.hidden)
     optimizer = torch.optim.Adam(model.parameters(), lr=arguments.rate, betas=(0.9, 0.98))
     loss_of = nn.CrossEntropyLoss(ignore_index=NO_TARGET)
     print(f"{arguments.name}: {sum(p.numel() for p in model.parameters())} parameters, {len(examples)} pairs", flush=True)
@@ -110,7 +120,7 @@ def train(arguments):
             if step % 100 == 0:
                 print(f"step {step} minute {time.process_time() / 60:.1f} loss {total / 100:.3f}", flush=True)
                 total = 0.0
-            if step % 500 == 0 or step == arguments.steps:
+            if step % 250 == 0 or step == arguments.steps:
                 save(model, words, arguments.output)
             if step % 1000 == 0 or step == arguments.steps:
                 print(f"step {step}: tuning {measure(Translator(model, *words), tuning)}", flush=True)
@@ -125,6 +135,8 @@ def main():
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--resume", default="")
+    parser.add_argument("--hidden", type=float, default=0.0, help="share of the French words that the decoder is not told: it has to look at the English")
+    parser.add_argument("--seed", type=int, default=1, help="another one for each resumption, or it sees the same batches again")
     train(parser.parse_args())
 
 
