@@ -83,7 +83,7 @@ class Walk {
     const uint64_t workspace = op->workspace_bytes ? units(op->workspace_bytes(step)) : 0;
     const uint64_t scratch = op->scratch_bytes ? units(op->scratch_bytes(step)) : 0;
     if (workspace > kMaxUnits || scratch > kMaxUnits) return too_large();
-    count_room(workspace, scratch);
+    count_room(guarded(workspace), guarded(scratch));
     if (recorder_.nodes) {
       recorder_.nodes[index] = {static_cast<uint32_t>(workspace), static_cast<uint32_t>(scratch)};
     }
@@ -103,12 +103,12 @@ class Walk {
       diagnostic_->value = value;
       return refuse(diagnostic_, HEED_TOO_LARGE, "values live at the same time", kMaxLive + 1, kMaxLive);
     }
-    const uint64_t size = shape.ids ? 0 : max_rows(shape, limits_) * row_stride(shape.features) * 4 / kAlignment;
+    const uint64_t size = shape.ids ? 0 : guarded(max_rows(shape, limits_) * row_stride(shape.features) * 4 / kAlignment);
     if (size > kMaxUnits) return too_large();
     const uint64_t begin = over ? over->begin : first_gap(size);
     live_[count_++] = {value, shape, begin, begin + size, last_use(value)};
     if (recorder_.values) {
-      recorder_.values[value] = {shape.ids ? kNowhere : static_cast<uint32_t>(begin),
+      recorder_.values[value] = {shape.ids ? kNowhere : static_cast<uint32_t>(begin) + kGuardUnits,
                                  shape.rows,
                                  shape.features,
                                  shape.axis,

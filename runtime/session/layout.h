@@ -41,6 +41,16 @@ struct GraphRoom {
   uint64_t live_peak = 0;  // with no gap between values
 };
 
+// Units on either side of a value, workspace or scratch that nobody may write (session/guards.h); they are counted in
+// what such a build asks for.
+#ifdef HEED_GUARDS
+constexpr uint32_t kGuardUnits = 1;
+#else
+constexpr uint32_t kGuardUnits = 0;
+#endif
+// Units of a piece with its guards.
+constexpr uint64_t guarded(uint64_t units) { return units == 0 ? 0 : units + 2 * kGuardUnits; }
+
 // Most values of a graph that may be live at the same time.
 constexpr uint32_t kMaxLive = 48;
 

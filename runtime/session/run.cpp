@@ -4,6 +4,7 @@
 
 #include "model/diagnostic.h"
 #include "session/float_control.h"
+#include "session/guards.h"
 #include "session/states.h"
 #include "session/step.h"
 
@@ -28,7 +29,7 @@ void run_tile(void* data, uint32_t tile, uint32_t worker) {
   const PreparedStep& prepared = job.prepared;
   const Kernels& kernels = prepared.step.kernels;
   if (kernels.enter != nullptr) kernels.enter();
-  prepared.op->tile(prepared.step, job.phase, tile, prepared.scratch + worker * prepared.scratch_bytes);
+  prepared.op->tile(prepared.step, job.phase, tile, prepared.scratch + worker * prepared.scratch_stride);
   if (kernels.leave != nullptr) kernels.leave();
 }
 
@@ -44,19 +45,25 @@ bool run_phase(const heed_session& session, const PreparedStep& prepared, uint32
   return !job.overrun.load(std::memory_order_relaxed);
 }
 
+heed_status run_node(const heed_session& session, const PreparedStep& prepared, heed_diagnostic* diagnostic) {
+  bool enough_workers = true;
+  guard_node(prepared);
+  for (uint32_t phase = 0; phase < prepared.op->phases && enough_workers; ++phase) {
+    enough_workers = run_phase(session, prepared, phase);
+  }
+  if (heed_status s = check_node(session, prepared, diagnostic)) return s;
+  if (enough_workers) return HEED_OK;
+  return refuse(diagnostic, HEED_INVALID_ARGUMENT, "platform has more workers than limits.workers");
+}
+
 heed_status run_graph(const heed_session& session, const SessionView& view, const Pass& pass,
                       heed_diagnostic* diagnostic) {
   const Kernels& kernels = *static_cast<const Kernels*>(session.kernels);
   const uint32_t nodes = root(view.model).graphs()->Get(pass.graph)->nodes()->size();
   for (uint32_t node = 0; node < nodes; ++node) {
-    const PreparedStep prepared = prepare_step(view, kernels, pass, node);
-    for (uint32_t phase = 0; phase < prepared.op->phases; ++phase) {
-      if (!run_phase(session, prepared, phase)) {
-        return refuse(diagnostic, HEED_INVALID_ARGUMENT, "platform has more workers than limits.workers");
-      }
-    }
+    if (heed_status s = run_node(session, prepare_step(view, kernels, pass, node), diagnostic)) return s;
   }
-  return HEED_OK;
+  return check_outputs(session, pass, diagnostic);
 }
 
 }  // namespace
@@ -79,6 +86,7 @@ extern "C" heed_status heed_run(heed_session* session, const heed_pass* given, h
   const Kernels& kernels = *static_cast<const Kernels*>(session->kernels);
   if (heed_status s = check_inputs(view, kernels, pass, report.get())) return report.done(s);
   copy_inputs(view, pass);
+  guard_inputs(view, pass);
   if (heed_status s = run_graph(*session, view, pass, report.get())) return report.done(s);
   advance_states(view, pass);
   session->graph = static_cast<int32_t>(pass.graph);

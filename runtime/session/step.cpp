@@ -54,14 +54,17 @@ PreparedStep prepare_step(const SessionView& session, const Kernels& kernels, co
   const schema::Node& node = *graph_of(session, pass).nodes()->Get(node_index);
   const NodeRecord& record = session.nodes(pass.graph)[node_index];
   const heed_limits& limits = session.header.limits;
-  const uint64_t scratch_units = uint64_t{record.scratch_units} * limits.workers;
+  const uint64_t scratch_stride = guarded(record.scratch_units) * kAlignment;
+  const uint64_t workspace_bytes = uint64_t{record.workspace_units} * kAlignment;
   uint8_t* end = session.transient + uint64_t{session.header.transient_units} * kAlignment;
-  uint8_t* scratch = end - scratch_units * kAlignment;
-  uint8_t* workspace = scratch - uint64_t{record.workspace_units} * kAlignment;
+  uint8_t* scratch = end - scratch_stride * limits.workers;
+  uint8_t* workspace = scratch - guarded(record.workspace_units) * kAlignment;
   PreparedStep prepared{{session.model, node, limits, kernels, {}, {}, node.inputs()->size(), pass.sequences,
-                         pass.tile_rows, workspace, {}, node_index, pass.tap, pass.tap_context},
+                         pass.tile_rows, workspace + kGuardUnits * kAlignment, {}, node_index, pass.tap, pass.tap_context},
                         find_op(node.op()),
-                        scratch,
+                        workspace_bytes,
+                        scratch + kGuardUnits * kAlignment,
+                        scratch_stride,
                         uint64_t{record.scratch_units} * kAlignment};
   for (uint32_t i = 0; i < node.inputs()->size(); ++i) {
     prepared.step.in[i] = tensor_of(session, pass, node.inputs()->Get(i));

@@ -8,8 +8,10 @@ namespace heed {
 struct PreparedStep {
   Step step;
   const Op* op;
-  uint8_t* scratch;        // of worker 0; the others follow
-  uint64_t scratch_bytes;  // of one worker
+  uint64_t workspace_bytes;
+  uint8_t* scratch;         // of worker 0; the others follow, each scratch_stride bytes behind the one before it
+  uint64_t scratch_stride;
+  uint64_t scratch_bytes;   // of one worker
 };
 
 PreparedStep prepare_step(const SessionView& session, const Kernels& kernels, const Pass& pass, uint32_t node_index);
