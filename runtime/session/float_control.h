@@ -11,67 +11,54 @@
 
 namespace heed {
 
+// The register: its type, what it holds during a run, and how it is read and written.
 #if defined(__SSE__)
 
-class FloatControl {
- public:
-  FloatControl() : saved_(_mm_getcsr()) { _mm_setcsr(kDefault); }
-  ~FloatControl() { _mm_setcsr(saved_); }
-  FloatControl(const FloatControl&) = delete;
-  FloatControl& operator=(const FloatControl&) = delete;
-
- private:
-  static constexpr uint32_t kDefault = 0x1f80;  // all exceptions masked
-  uint32_t saved_;
-};
+using FloatControlWord = uint32_t;
+constexpr FloatControlWord kIeeeFloats = 0x1f80;  // all exceptions masked
+inline FloatControlWord read_float_control() { return _mm_getcsr(); }
+inline void write_float_control(FloatControlWord word) { _mm_setcsr(word); }
 
 #elif defined(__aarch64__)
 
-class FloatControl {
- public:
-  FloatControl() {
-    asm volatile("mrs %0, fpcr" : "=r"(saved_));
-    write(kDefaultNan);
-  }
-  ~FloatControl() { write(saved_); }
-  FloatControl(const FloatControl&) = delete;
-  FloatControl& operator=(const FloatControl&) = delete;
-
- private:
-  static constexpr uint64_t kDefaultNan = 1u << 25;
-  static void write(uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value)); }
-  uint64_t saved_;
-};
+using FloatControlWord = uint64_t;
+constexpr FloatControlWord kIeeeFloats = 1u << 25;  // the default NaN
+inline FloatControlWord read_float_control() {
+  FloatControlWord word;
+  asm volatile("mrs %0, fpcr" : "=r"(word));
+  return word;
+}
+inline void write_float_control(FloatControlWord word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
 
 #elif defined(__arm__) && defined(__ARM_FP)
 
+using FloatControlWord = uint32_t;
+constexpr FloatControlWord kIeeeFloats = 1u << 25;  // the default NaN
+inline FloatControlWord read_float_control() {
+  FloatControlWord word;
+  asm volatile("vmrs %0, fpscr" : "=r"(word));
+  return word;
+}
+inline void write_float_control(FloatControlWord word) { asm volatile("vmsr fpscr, %0" : : "r"(word)); }
+
+#else  // none that heed knows of
+
+using FloatControlWord = uint32_t;
+constexpr FloatControlWord kIeeeFloats = 0;
+inline FloatControlWord read_float_control() { return kIeeeFloats; }
+inline void write_float_control(FloatControlWord) {}
+
+#endif
+
 class FloatControl {
  public:
-  FloatControl() {
-    asm volatile("vmrs %0, fpscr" : "=r"(saved_));
-    write(kDefaultNan);
-  }
-  ~FloatControl() { write(saved_); }
+  FloatControl() : saved_(read_float_control()) { write_float_control(kIeeeFloats); }
+  ~FloatControl() { write_float_control(saved_); }
   FloatControl(const FloatControl&) = delete;
   FloatControl& operator=(const FloatControl&) = delete;
 
  private:
-  static constexpr uint32_t kDefaultNan = 1u << 25;
-  static void write(uint32_t value) { asm volatile("vmsr fpscr, %0" : : "r"(value)); }
-  uint32_t saved_;
+  FloatControlWord saved_;
 };
-
-#else
-
-// No control register that heed knows of.
-class FloatControl {
- public:
-  FloatControl() {}
-  ~FloatControl() {}
-  FloatControl(const FloatControl&) = delete;
-  FloatControl& operator=(const FloatControl&) = delete;
-};
-
-#endif
 
 }  // namespace heed
