@@ -5,6 +5,7 @@
 #include "attention/palette.h"
 #include "attention/pictures.h"
 #include "cli/print.h"
+#include "cli/svg.h"
 
 namespace heed::tools {
 namespace {
@@ -22,8 +23,6 @@ double room_for(const std::vector<std::string>& labels) {
   return kLetter * static_cast<double>(most) + 10;
 }
 
-std::string at(double x, double y) { return "x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\""; }
-
 class Sheet {
  public:
   Sheet(const Attention& attention, size_t maps)
@@ -31,17 +30,15 @@ class Sheet {
         width_(left_ + kCell * static_cast<double>(attention.columns.size()) + kGap), height_(top_ + kCell * static_cast<double>(attention.rows.size()) + kGap) {}
 
   std::string begin() const {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + fixed(width_ * static_cast<double>(arrangement_.across), 0) + "\" height=\"" +
-           fixed(height_ * static_cast<double>(arrangement_.down), 0) + "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1a1a1a\">\n<title>" +
-           escaped(printable(attention_.model)) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    return svg_begin(width_ * static_cast<double>(arrangement_.across), height_ * static_cast<double>(arrangement_.down), 12, attention_.model);
   }
 
   std::string panel(const Map& map, size_t place) const {
     const double x = width_ * static_cast<double>(place % arrangement_.across);
     const double y = height_ * static_cast<double>(place / arrangement_.across);
-    std::string out = "<g transform=\"translate(" + fixed(x, 1) + " " + fixed(y, 1) + ")\">\n<text " + at(6, 16) + " font-weight=\"bold\">" + escaped(map.title) + "</text>\n";
+    std::string out = "<g transform=\"translate(" + fixed(x, 1) + " " + fixed(y, 1) + ")\">\n<text " + svg_at(6, 16) + " font-weight=\"bold\">" + escaped(map.title) + "</text>\n";
     for (size_t row = 0; row < attention_.rows.size(); ++row) {
-      out += "<text " + at(left_ - 5, top_ + kCell * (static_cast<double>(row) + 0.7)) + " text-anchor=\"end\">" + shown(attention_.rows[row]) + "</text>\n";
+      out += "<text " + svg_at(left_ - 5, top_ + kCell * (static_cast<double>(row) + 0.7)) + " text-anchor=\"end\">" + shown(attention_.rows[row]) + "</text>\n";
     }
     for (size_t column = 0; column < attention_.columns.size(); ++column) {
       const double middle = left_ + kCell * (static_cast<double>(column) + 0.68);
@@ -60,7 +57,7 @@ class Sheet {
     for (size_t row = 0; row < attention_.rows.size(); ++row) {
       for (size_t column = 0; column < columns; ++column) {
         const double weight = double{map.weights[row * columns + column]};
-        out += "<rect " + at(left_ + kCell * static_cast<double>(column), top_ + kCell * static_cast<double>(row)) + " width=\"" + fixed(kCell - 1, 0) + "\" height=\"" +
+        out += "<rect " + svg_at(left_ + kCell * static_cast<double>(column), top_ + kCell * static_cast<double>(row)) + " width=\"" + fixed(kCell - 1, 0) + "\" height=\"" +
                fixed(kCell - 1, 0) + "\" fill=\"" + hex(paper_color(most > 0 ? weight / most : weight)) + "\"><title>" + escaped(attention_.rows[row]) + " looks at " +
                escaped(attention_.columns[column]) + ": " + fixed(weight, 4) + "</title></rect>\n";
       }

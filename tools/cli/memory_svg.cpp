@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/print.h"
+#include "cli/svg.h"
 
 namespace heed::tools {
 namespace {
@@ -28,12 +29,10 @@ struct Box {
 
 class Drawing {
  public:
-  Drawing(uint64_t total_bytes, double width) : scale_(kHeight / static_cast<double>(std::max<uint64_t>(total_bytes, 1))) {
-    svg_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + fixed(width, 0) + "\" height=\"" + fixed(kTop + kHeight + 20, 0) +
-           "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  }
+  Drawing(uint64_t total_bytes, double width, std::string_view title)
+      : scale_(kHeight / static_cast<double>(std::max<uint64_t>(total_bytes, 1))), svg_(svg_begin(width, kTop + kHeight + 20, 11, title)) {}
   void text(double x, double y, std::string_view words) {
-    svg_ += "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\">" + escaped(printable(words)) + "</text>\n";
+    svg_ += "<text " + svg_at(x, y) + ">" + escaped(printable(words)) + "</text>\n";
   }
   void box(const Box& box) {
     const double y = kTop + static_cast<double>(box.first_byte) * scale_;
@@ -75,7 +74,7 @@ uint64_t value_bytes(const ValueRecord& value, const heed_limits& limits) {
 
 std::string memory_svg(const Model& model, const heed_limits& limits, const heed_memory& memory, const GraphFacts& facts) {
   const schema::Graph& graph = model.graph();
-  Drawing drawing(memory.total_bytes, kTimeLeft + kColumn * graph.nodes()->size() + 20);
+  Drawing drawing(memory.total_bytes, kTimeLeft + kColumn * graph.nodes()->size() + 20, model.path());
   drawing.text(kBarLeft, 20, model.path() + ": arena of " + grouped(memory.total_bytes) + " bytes, " + std::to_string(limits.max_rows) + " rows, " +
                std::to_string(limits.workers) + " x scratch, tiles of " + std::to_string(limits.tile_rows));
 
