@@ -14,19 +14,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "install"))
+from examples import command  # noqa: E402
+
 TABLE = ROOT / "tests" / "budgets.csv"
 BOARDS = "board_"  # rows of boards_test.py
 TEXTS = ROOT / "tools" / "samples" / "sentences.txt"
 TEXT = "The cat sat on the mat and looked out of the window."
 # An input section that was kept: name, address, size, archive(object). A long name stands on a line of its own.
 KEPT = re.compile(r"^ \.text\S*\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+\S*lib(heed_runtime|heed_text)\.a\(", re.M)
-
-
-def command(*arguments) -> str:
-    done = subprocess.run([str(argument) for argument in arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"budgets: {' '.join(map(str, arguments))} answered {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return done.stdout
 
 
 def cached(build: pathlib.Path, name: str) -> str:
@@ -75,7 +71,7 @@ def arena(heed: pathlib.Path, model: pathlib.Path):
 
 def process_bytes(heed: pathlib.Path, *arguments) -> int:
     """The most bytes that the process of a `heed run` held."""
-    child = subprocess.Popen([heed, "run", *map(str, arguments), "--digest"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    child = subprocess.Popen([heed, "run", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
@@ -84,8 +80,8 @@ def process_bytes(heed: pathlib.Path, *arguments) -> int:
 
 
 def process(heed: pathlib.Path, model: pathlib.Path):
-    for name, arguments in (("one_text", ("--text", TEXT)), ("100_texts", ("--texts", TEXTS))):
-        arena_bytes = json.loads(command(heed, "run", model, *arguments, "--json"))["arena_bytes"]
+    for name, *arguments in (("one_text", "--text", TEXT, "--digest"), ("100_texts", "--texts", TEXTS, "--digest"), ("100_texts_json", "--texts", TEXTS, "--json")):
+        arena_bytes = json.loads(command(heed, "run", model, *arguments[:2], "--json"))["arena_bytes"]
         yield f"process_{name}_above_file_and_arena", process_bytes(heed, model, *arguments) - model.stat().st_size - arena_bytes
 
 

@@ -215,10 +215,11 @@ class Run(ProgramTest):
         for flag in ("--help", "--version"):
             with open("/dev/full", "wb") as full:
                 self.assertEqual(run(flag, stdout=full).code, 1)
-        with open("/dev/full", "wb") as full:
-            done = run("inspect", self.model("linear"), "--json", stdout=full)
-        self.assertEqual(done.code, 1)
-        self.assertIn("standard output", done.err)
+        for arguments in (["inspect", self.model("linear"), "--json"], ["run", self.model("bert"), "--text", "a cat", "--json"]):
+            with open("/dev/full", "wb") as full:
+                done = run(*arguments, stdout=full)
+            self.assertEqual(done.code, 1)
+            self.assertIn("standard output", done.err)
 
     def test_texts_files(self):
         model = self.model("bert")

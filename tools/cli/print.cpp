@@ -42,7 +42,9 @@ void print(std::string_view text) {
   }
 }
 
-void print_json(const Json& json) { print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"); }
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+void print_json(const Json& json) { print(json_text(json) + "\n"); }
 
 Json json_number(float value) {
   if (!std::isfinite(value)) return nullptr;

@@ -11,7 +11,9 @@ namespace heed::tools {
 
 using Json = nlohmann::ordered_json;
 
-// The one object on standard output. Bytes that are not UTF-8 become U+FFFD; not-a-number becomes null.
+// As standard output has it. Bytes that are not UTF-8 become U+FFFD; not-a-number becomes null.
+std::string json_text(const Json& json);
+// The one object on standard output.
 void print_json(const Json& json);
 // The shortest decimal that reads back as this float.
 Json json_number(float value);

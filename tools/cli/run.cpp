@@ -77,14 +77,28 @@ class OutputFiles {
   std::vector<std::pair<uint32_t, std::unique_ptr<AtomicFile>>> files_;
 };
 
-Json json_output(const OutputData& output) {
-  Json rows = Json::array();
-  for (uint64_t row = 0; row < output.rows(); ++row) {
-    Json values = Json::array();
-    for (uint64_t i = 0; i < output.features; ++i) values.push_back(json_number(output.values[row * output.features + i]));
-    rows.push_back(std::move(values));
+std::string json_row(const OutputData& output, uint64_t row) {
+  std::string text = "[";
+  for (uint64_t i = 0; i < output.features; ++i) {
+    text += (i ? ", " : "") + json_number(output.values[row * output.features + i]).dump();
   }
-  return {{"name", output.name}, {"shape", shape_of(output)}, {"data", std::move(rows)}};
+  return text + "]";
+}
+
+// The object `head` with the outputs behind its own members, written row by row: values as text take many times the
+// room of values.
+void print_json_outputs(const Json& head, const std::vector<OutputData>& outputs) {
+  const std::string text = json_text(head);
+  print(text.substr(0, text.rfind('\n')) + ",\n  \"outputs\": [");
+  const char* comma = "";
+  for (const OutputData& output : outputs) {
+    print(comma + std::string("\n    {\"name\": ") + json_text(output.name) + ", \"shape\": [" + std::to_string(output.rows()) + ", " +
+          std::to_string(output.features) + "], \"data\": [");
+    comma = ",";
+    for (uint64_t row = 0; row < output.rows(); ++row) print((row ? ",\n      " : "\n      ") + json_row(output, row));
+    print("]}");
+  }
+  print("\n  ]\n}\n");
 }
 
 void print_output(const OutputData& output) {
@@ -135,11 +149,9 @@ void run(const RunFlags& flags) {
   files.write(outputs);
 
   if (flags.json) {
-    Json list = Json::array();
-    for (const OutputData& output : outputs) list.push_back(json_output(output));
-    return print_json({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", session.isa()},
-                       {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(outputs)},
-                       {"outputs", std::move(list)}});
+    return print_json_outputs({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", session.isa()},
+                               {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(outputs)}},
+                              outputs);
   }
   for (const OutputData& output : outputs) print_output(output);
   constexpr size_t kMostCompared = 12;
