@@ -120,6 +120,15 @@ TEST_CASE("CONV-09: empty tensors and scalars are read") {
   }
 }
 
+TEST_CASE("CONV-11: a tensor at offset 0 is there, like the one at 32") {
+  Folder f;
+  std::vector<float> numbers(16);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  const Safetensors file = f.read(safetensors_bytes("{" + entry("a", "[8]", 0, 32) + "," + entry("b", "[8]", 32, 64) + "}", bytes_of(numbers)));
+  REQUIRE(file.tensors.size() == 2);
+  for (const SourceTensor& tensor : file.tensors) CHECK(to_f32(tensor)[0] == (tensor.name == "a" ? 0.0f : 8.0f));
+}
+
 TEST_CASE("a file cut at any byte is refused") {
   Folder f;
   const std::string good = safetensors_bytes({f32_tensor("a", {2}, {1, 2}), f32_tensor("b", {1, 1}, {3})});

@@ -39,6 +39,24 @@ class Build(unittest.TestCase):
         forbidden = re.compile(r"__gxx_personality|^_ZT[ISV]|__cxa_|^_Zn[wa]|^_Zd[la]|^malloc$|^free$|^abort$|iostream|locale|__stack_chk")
         self.assertEqual([name for name in sorted(symbols("-u") | symbols("--defined-only")) if forbidden.search(name)], [])
 
+    @unittest.skipUnless(LIBRARIES, "no libraries given")
+    def test_arena_11_no_static_buffers(self):
+        out = subprocess.run(["readelf", "-SW", *LIBRARIES], check=True, capture_output=True, text=True).stdout
+        sections = re.findall(r"\] (\S+) +(?:PROGBITS|NOBITS) +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) ", out)
+        self.assertTrue(sections)
+        # Tables of pointers (.data.rel.ro) are constant once they are loaded.
+        writable = {name: int(size, 16) for name, size in sections if re.match(r"\.t?(bss|data)(?!\.rel\.ro)", name)}
+        self.assertEqual({name: size for name, size in writable.items() if size > 1024}, {})
+
+    def test_mask_15_fast_math_is_refused(self):
+        source = '#include "kernels/exact_float.h"\nint main() {}\n'
+        compile_it = ["c++", "-std=c++17", "-I", ROOT / "runtime", "-fsyntax-only", "-x", "c++", "-"]
+        self.assertEqual(subprocess.run(compile_it, input=source, text=True).returncode, 0)
+        for flag in ("-ffast-math", "-Ofast", "-ffinite-math-only"):
+            done = subprocess.run([*compile_it, "-O2", flag], input=source, text=True, capture_output=True)
+            self.assertNotEqual(done.returncode, 0, flag)
+            self.assertIn("heed gives the same bits everywhere and cannot be compiled with -ffast-math", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -45,18 +45,18 @@ class Consumers(unittest.TestCase):
         command("cmake", "-G", "Ninja", "-S", source, "-B", build, "-D", "CMAKE_BUILD_TYPE=Release", f"-DMODEL_SOURCE={self.folder / 'bert'}",
                 f"-DHEED_HOST_TOOL={BUILD / 'heed'}", *options)
         command("cmake", "--build", build)
-        for program, *arguments in (("embed_c", self.model, TEXT), ("embed_cpp", self.model, TEXT), ("embedded", TEXT)):
+        for program, *arguments in (("embed_c", self.model, TEXT), ("embed_cpp", self.model, TEXT), ("embed_whole", self.model, TEXT), ("embedded", TEXT)):
             printed = command(build / program, *arguments)
             self.assertEqual([tiny.as_f32(float(word)) for word in printed.split()], self.expected, program)
 
-    def test_find_package(self):
+    def test_build_11_find_package_and_whole_archives(self):
         # Neither FlatBuffers nor xsimd is looked for.
         self.consumer("found", f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON",
                       "-DCMAKE_DISABLE_FIND_PACKAGE_FlatBuffers=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_flatbuffers=ON")
 
-    def test_add_subdirectory(self):
+    def test_build_11_add_subdirectory_and_optimization_when_linking(self):
         # The portable kernels are enough here: what is tested is the build.
-        self.consumer("added", f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref")
+        self.consumer("added", f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", "-DCMAKE_POLICY_DEFAULT_CMP0069=NEW")
 
     def test_a_build_with_no_instruction_set_is_refused(self):
         done = subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", self.folder / "none", "-DHEED_ISAS=m68k", "-DHEED_BUILD_TOOLS=OFF",

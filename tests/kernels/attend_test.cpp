@@ -352,6 +352,28 @@ TEST_CASE("softmax subtracts the maximum (MASK-08)") {
   }
 }
 
+TEST_CASE("the most negative f16 as a mask on every key does not overflow: scores are f32 (MASK-02)") {
+  for (const bool int8 : {true, false}) {
+    for (const Kernels* table : runnable_tables()) {
+      INFO(table->isa << " int8 " << int8);
+      Row row(1, 20, 3);
+      row.with_bias = true;
+      for (uint32_t j = 0; j < row.keys; ++j) {
+        row.scores_f32[j] = -100.0f / row.row_scale[0] - static_cast<float>(j);
+        row.bias[j] = -65504.0f * static_cast<float>(kLog2E);
+      }
+      const Row::Result result = row.run(*table, int8);
+      const std::vector<double> exact = row.exact_weights(0, int8);
+      double sum = 0;
+      for (uint32_t j = 0; j < row.keys; ++j) {
+        CHECK(result.weight(0, j) == Approx(exact[j]).margin(0.01));  // a step of f32 at 94,500 is 2^-7
+        sum += result.weight(0, j);
+      }
+      CHECK(sum == Approx(1).margin(1e-5));
+    }
+  }
+}
+
 TEST_CASE("a tile that is masked whole changes nothing, first, last or in the middle (MASK-10)") {
   for (const bool int8 : {true, false}) {
     for (const Kernels* table : runnable_tables()) {

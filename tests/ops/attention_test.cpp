@@ -246,6 +246,15 @@ TEST_CASE("SHAPE-01: any head width, any length") {
   }
 }
 
+TEST_CASE("SHAPE-04: 16 heads of 48") {
+  for (uint32_t precision : {HEED_PRECISION_F32, HEED_PRECISION_INT8}) {
+    const Attention attention({.heads = {16, 16, 48, 48}, .queries = {20}, .scale = 1.0f / std::sqrt(48.0f), .precision = precision});
+    const Output ref = attention.run("ref");
+    CHECK(snr_db(attention.expected(), ref) > (precision == HEED_PRECISION_F32 ? kFloatDb : kInt8Db));
+    for (const std::string& isa : runnable_isas()) REQUIRE(attention.run(isa.c_str()) == ref);
+  }
+}
+
 TEST_CASE("SHAPE-02: the upper half of a head of 128 counts") {
   ModelBuilder builder;
   const uint16_t x = builder.floats("x", 128, 20);

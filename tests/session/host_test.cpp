@@ -6,6 +6,9 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -145,6 +148,53 @@ TEST_CASE("API-02: many threads opening and planning at the same instant get the
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(right == 16);
+}
+
+TEST_CASE("API-07: the header says what may run at the same time, and sessions of one model do") {
+  std::ifstream header(std::string(HEED_SOURCE_DIR) + "/runtime/include/heed/heed.h");
+  const std::string text(std::istreambuf_iterator<char>(header), {});
+  CHECK(text.find("Threads: a heed_model is immutable after heed_open and may be shared by any number of sessions. A heed_session") != std::string::npos);
+  CHECK(text.find("is used by one thread at a time") != std::string::npos);
+  const AlignedBytes file = encoder().finish();
+  std::vector<std::unique_ptr<TestSession>> sessions;
+  std::vector<Output> alone, together(8);
+  for (size_t i = 0; i < together.size(); ++i) {
+    sessions.push_back(std::make_unique<TestSession>(file));
+    sessions[i]->session.model = &sessions[0]->model;
+    alone.push_back(sessions[i]->run({ids_input("tokens", some_ids(20, 50, static_cast<uint32_t>(i)))}));
+  }
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < together.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const std::vector<int32_t> ids = some_ids(20, 50, static_cast<uint32_t>(i));
+      for (int turn = 0; turn < 20; ++turn) together[i] = sessions[i]->run({ids_input("tokens", ids)});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < together.size(); ++i) CHECK(together[i] == alone[i]);
+}
+
+TEST_CASE("API-06: ten sessions share one f16 model's weights, and each costs its arena only") {
+  ModelBuilder builder;
+  const uint16_t x = builder.floats("x", 256, 4);
+  schema::NodeT linear;
+  linear.weight = builder.matrix(random_plain(512, 256, 1), schema::Format::f16);
+  builder.output("y", builder.node(schema::OpKind::Linear, {x}, linear));
+  AlignedBytes file = builder.finish();
+  std::vector<std::unique_ptr<TestSession>> sessions;
+  const Plain input = random_plain(4, 256, 2);
+  std::vector<Output> outputs;
+  for (int i = 0; i < 10; ++i) {
+    sessions.push_back(std::make_unique<TestSession>(file, Options{.rows = 4}));
+    outputs.push_back(sessions.back()->run({floats_input("x", input)}));
+    CHECK(outputs.back() == outputs.front());
+    CHECK(sessions.back()->memory.total_bytes < 512 * 256 * 2 / 10);
+  }
+  // The weights are read where the file lies: without them, every session's results change.
+  std::fill(file.begin() + static_cast<long>(file.size() - builder.region.size()), file.end(), uint8_t{0});
+  for (auto& session : sessions) {
+    for (float value : session->run({floats_input("x", input)}).values) REQUIRE(value == 0.0f);
+  }
 }
 
 TEST_CASE("HEED_ISA chooses the instruction set of the host platform") {
