@@ -45,6 +45,10 @@ heed_status check_options(const heed_generate_options* options, heed_diagnostic*
   if (!(options->length_penalty >= -kMostPenalty && options->length_penalty <= kMostPenalty)) {
     return refuse(diagnostic, HEED_INVALID_ARGUMENT, "length_penalty");
   }
+  if (options->early_stopping > HEED_EARLY_STOPPING_NEVER) {
+    return refuse(diagnostic, HEED_INVALID_ARGUMENT, "early_stopping", options->early_stopping, HEED_EARLY_STOPPING_NEVER);
+  }
+  if (options->suppressed_count > 0 && !options->suppressed) return refuse(diagnostic, HEED_INVALID_ARGUMENT, "suppressed");
   return HEED_OK;
 }
 
@@ -146,6 +150,23 @@ uint32_t default_tokens(const heed_model& model) {
   return metadata && metadata->max_context() > 0 ? metadata->max_context() : limits.max_sequence_rows;
 }
 
+// What the file says about searches in place of what `options` has.
+void take_defaults(const schema::Generation& said, heed_generate_options* options) {
+  options->beams = said.beams();
+  if (said.max_tokens() > 0 && said.max_tokens() < options->max_tokens) options->max_tokens = said.max_tokens();
+  options->min_tokens = said.min_tokens();
+  options->length_penalty = said.length_penalty();
+  if (said.start_token() != HEED_NO_TOKEN) options->start_token = said.start_token();
+  if (said.stop_token() != HEED_NO_TOKEN) options->stop_token = said.stop_token();
+  options->forced_first = said.forced_first();
+  options->forced_last = said.forced_last();
+  options->no_repeat = said.no_repeat();
+  options->early_stopping = static_cast<uint32_t>(said.early_stopping());
+  if (!said.suppressed()) return;
+  options->suppressed_count = said.suppressed()->size();
+  options->suppressed = said.suppressed()->data();
+}
+
 }  // namespace
 }  // namespace heed
 
@@ -153,13 +174,14 @@ using namespace heed;
 
 extern "C" void heed_default_generate_options(const heed_model* model, heed_generate_options* options) {
   if (!options) return;
-  *options = {sizeof *options, 1, 1, 0, 0.0f, 0, HEED_NO_TOKEN, HEED_NO_TOKEN, HEED_NO_TOKEN, 0};
+  *options = {sizeof *options, 1, 1, 0, 0.0f, 0, HEED_NO_TOKEN, HEED_NO_TOKEN, HEED_NO_TOKEN, 0, HEED_EARLY_STOPPING_OFF, 0, nullptr};
   if (!model || !model->root) return;
   const uint32_t tokens = default_tokens(*model);
   options->max_tokens = tokens < kMostTokens ? tokens : kMostTokens;
   const schema::Tokenizer* target = root(*model).target_tokenizer();
   if (target && target->prefix() && target->prefix()->size() > 0) options->start_token = target->prefix()->Get(0);
   if (target && target->suffix() && target->suffix()->size() > 0) options->stop_token = target->suffix()->Get(0);
+  if (const schema::Generation* said = root(*model).generation()) take_defaults(*said, options);
 }
 
 extern "C" heed_status heed_generate_bytes(const heed_generate_options* options, uint64_t* bytes, heed_diagnostic* diagnostic) {

@@ -65,6 +65,9 @@ bool BeamSearch::is_banned(uint32_t token) const {
   for (uint32_t i = 0; i < banned_count_; ++i) {
     if (banned_[i] == token) return true;
   }
+  for (uint32_t i = 0; i < options_.suppressed_count; ++i) {
+    if (options_.suppressed[i] == token) return true;
+  }
   return false;
 }
 
@@ -137,7 +140,11 @@ void BeamSearch::choose() {
 
 bool BeamSearch::is_better_possible() const {
   if (finished_count_ < options_.beams) return true;
-  return candidates_[0].sum / power(steps_, options_.length_penalty) > finished_[finished_count_ - 1].score;
+  if (options_.early_stopping == HEED_EARLY_STOPPING_ON) return false;
+  // A sum only falls; divided by the length it may still rise.
+  const bool longest = options_.early_stopping == HEED_EARLY_STOPPING_NEVER && options_.length_penalty > 0.0f;
+  const uint32_t length = longest ? options_.max_tokens : steps_;
+  return candidates_[0].sum / power(length, options_.length_penalty) > finished_[finished_count_ - 1].score;
 }
 
 bool BeamSearch::step(const Logits& logits) {

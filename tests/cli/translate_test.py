@@ -230,5 +230,30 @@ class Bench(TranslatorTest):
         return out
 
 
+class HuggingFace(ProgramTest):
+    """A folder without a tokenizer: ids in, ids out."""
+
+    GOLDEN = ROOT / "tests" / "golden" / "encoder_decoders"
+
+    def converted(self, name: str) -> str:
+        out = str(self.folder / f"{name}.heed")
+        self.assertIn("token ids only", self.good("convert", str(self.GOLDEN / name), "-o", out, "--weights", "f32").text())
+        return out
+
+    def test_ids_in_ids_out(self):
+        out = self.converted("marian")
+        compared = 0
+        flags = {"beams": "--beams", "length_penalty": "--length-penalty", "min_tokens": "--min-tokens", "no_repeat": "--no-repeat"}
+        for case in json.loads((self.GOLDEN / "marian" / "cases.json").read_text()):
+            searched = {key: case[key] for key in case if key not in ("source", "tokens", "stopped", "score", "max_tokens")}
+            if not searched.keys() <= flags.keys() or not case["stopped"] or case["beams"] > 1:
+                continue  # the folder's forced last token would be part of the search
+            asked = [part for key, value in {"length_penalty": 0, **searched}.items() for part in (flags[key], str(value))]
+            found = self.good("run", out, "--tokens", ",".join(map(str, case["source"])), *asked).text()
+            self.assertEqual(found, ",".join(map(str, case["tokens"])) + "\n")
+            compared += 1
+        self.assertGreater(compared, 2)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -256,6 +256,10 @@ TEST_CASE("Wrong options, ids and sessions are refused by name") {
   refused(HEED_INVALID_ARGUMENT);
   task.options.forced_first = 11;
   refused(HEED_INVALID_ARGUMENT);
+  task.options.early_stopping = 3;
+  refused(HEED_INVALID_ARGUMENT);
+  task.options.suppressed_count = 1;  // and no list
+  refused(HEED_INVALID_ARGUMENT);
   task.options.start_token = HEED_NO_TOKEN;
   refused(HEED_INVALID_ARGUMENT);
   task.options.start_token = 11;

@@ -107,6 +107,13 @@ std::vector<std::string> target_labels(const Model& model, const std::vector<uin
   return labels;
 }
 
+// Ids as --tokens takes them, in place of a text.
+std::string ids_text(const std::vector<uint32_t>& ids) {
+  std::string text;
+  for (const uint32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  return text;
+}
+
 struct Translation {
   std::vector<uint32_t> tokens;
   std::vector<float> log_probabilities;
@@ -183,7 +190,8 @@ class Translator {
     const heed_ids ids{tokens.data(), static_cast<uint32_t>(tokens.size()), copies.empty() ? nullptr : copies.data()};
     uint64_t bytes = 0;
     const heed_status status = heed_detokenize(&model_.handle(), &ids, nullptr, 0, &bytes);
-    if (status == HEED_NO_TOKENIZER || bytes == 0) return "";
+    if (status == HEED_NO_TOKENIZER) return ids_text(tokens);
+    if (bytes == 0) return "";
     std::string text(bytes, ' ');
     check(heed_detokenize(&model_.handle(), &ids, text.data(), bytes, &bytes), empty_diagnostic(), model_.path(), &model_.handle());
     return text;
@@ -211,10 +219,12 @@ namespace {
 heed_generate_options options_of(const Model& model, const TranslateFlags& flags) {
   heed_generate_options options;
   heed_default_generate_options(&model.handle(), &options);
-  options.beams = flags.beams.value_or(1);
+  options.beams = flags.beams.value_or(options.beams);
   options.max_tokens = flags.max_tokens.value_or(options.max_tokens);
   check_max_tokens(model, options.max_tokens, "--max-tokens");
-  options.length_penalty = static_cast<float>(flags.length_penalty.value_or(0));
+  options.min_tokens = flags.min_tokens.value_or(options.min_tokens);
+  options.no_repeat = flags.no_repeat.value_or(options.no_repeat);
+  if (flags.length_penalty) options.length_penalty = static_cast<float>(*flags.length_penalty);
   return options;
 }
 
@@ -238,10 +248,15 @@ Json json_of(const Translation& translation) {
 }  // namespace
 
 void add_translate_flags(CLI::App& command, TranslateFlags& flags) {
-  command.add_option("--beams", flags.beams, "Of a translator: hypotheses searched at the same time (default 1)")->check(whole_number(1, 1024))->type_name("N");
-  command.add_option("--max-tokens", flags.max_tokens, "Of a translator: most tokens of an output (default: what the model's states hold)")
+  command.add_option("--beams", flags.beams, "Of a translator: hypotheses searched at the same time (default: what the model says, or 1)")
+      ->check(whole_number(1, 1024))->type_name("N");
+  command.add_option("--max-tokens", flags.max_tokens, "Of a translator: most tokens of an output (default: what the model says, or its states hold)")
       ->check(whole_number(1, 1u << 20))->type_name("N");
-  command.add_option("--length-penalty", flags.length_penalty, "Of a translator: hypotheses are compared by score / tokens^A (default 0)")
+  command.add_option("--min-tokens", flags.min_tokens, "Of a translator: an output does not end before so many tokens (default: what the model says, or 0)")
+      ->check(whole_number(0, 1u << 20))->type_name("N");
+  command.add_option("--no-repeat", flags.no_repeat, "Of a translator: no sequence of so many tokens comes twice; 0: any may (default: what the model says, or 0)")
+      ->check(whole_number(0, 1u << 20))->type_name("N");
+  command.add_option("--length-penalty", flags.length_penalty, "Of a translator: hypotheses are compared by score / tokens^A (default: what the model says, or 0)")
       ->check(CLI::Range(-4.0, 4.0))->check([](const std::string& text) { return text.find_first_of("nN") == std::string::npos ? "" : text + " is not a number"; })
       ->type_name("A");
   command.add_option("--unknown", flags.unknown, "Of a translator: copy puts words that it does not know into the output (default: they are an error)")
@@ -252,6 +267,7 @@ bool is_translator(const Model& model) { return find_graph(model, "encode") && f
 
 void refuse_translate_flags(const Model& model, const TranslateFlags& flags) {
   const std::pair<const char*, bool> given[] = {{"--beams", flags.beams.has_value()}, {"--max-tokens", flags.max_tokens.has_value()},
+                                                {"--min-tokens", flags.min_tokens.has_value()}, {"--no-repeat", flags.no_repeat.has_value()},
                                                 {"--length-penalty", flags.length_penalty.has_value()}, {"--unknown", !flags.unknown.empty()}};
   for (const auto& [name, is_given] : given) {
     if (is_given) throw Error(model.path() + ": " + name + " is of use only for a model with the graphs encode and decode, which this one does not have");

@@ -15,6 +15,8 @@ namespace heed::tools {
 struct TranslateFlags {
   std::optional<uint32_t> beams;
   std::optional<uint32_t> max_tokens;
+  std::optional<uint32_t> min_tokens;
+  std::optional<uint32_t> no_repeat;
   std::optional<double> length_penalty;
   std::string unknown;  // empty: a word that is not in the vocabulary is an error
 };

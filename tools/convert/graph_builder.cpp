@@ -29,12 +29,17 @@ void GraphBuilder::output(const std::string& name, uint16_t value) {
 }
 
 schema::NodeT* GraphBuilder::node(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs) {
+  schema::NodeT* node = sink(op, name, inputs);
+  node->outputs = {value()};
+  return node;
+}
+
+schema::NodeT* GraphBuilder::sink(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs) {
   graph_->nodes.push_back(std::make_unique<schema::NodeT>());
   schema::NodeT* node = graph_->nodes.back().get();
   node->op = op;
   node->name = name;
   node->inputs = inputs;
-  node->outputs = {value()};
   return node;
 }
 
@@ -59,6 +64,17 @@ int32_t GraphBuilder::weight(SourceTensor values, std::optional<SourceTensor> bi
   spec_.model.weights.push_back(std::move(table));
   spec_.weights.push_back({std::move(values), std::move(bias), std::nullopt});
   return static_cast<int32_t>(spec_.weights.size() - 1);
+}
+
+int32_t add_state(Spec& spec, const std::string& name, const KeptKeys& keys) {
+  auto state = std::make_unique<schema::StateT>();
+  state->name = name;
+  state->kind = keys.kind;
+  state->heads = keys.heads;
+  state->features = state->value_features = keys.head_dim;
+  state->rows = keys.rows;
+  spec.model.states.push_back(std::move(state));
+  return static_cast<int32_t>(spec.model.states.size() - 1);
 }
 
 }  // namespace heed::tools

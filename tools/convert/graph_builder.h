@@ -10,7 +10,7 @@ namespace heed::tools {
 
 class GraphBuilder {
  public:
-  GraphBuilder(Spec& spec, const std::string& name);
+  GraphBuilder(Spec& spec, const std::string& name);  // starts a graph
 
   // Each returns the id of the value it makes.
   uint16_t input(const std::string& name, schema::ElementType type, uint32_t max_rows, bool optional);
@@ -18,6 +18,8 @@ class GraphBuilder {
   void output(const std::string& name, uint16_t value);
   // Appends a node with one output. The pointer stays valid; its attributes are for the caller to set.
   schema::NodeT* node(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs);
+  // The same without an output.
+  schema::NodeT* sink(schema::OpKind op, const std::string& name, const std::vector<uint16_t>& inputs);
   uint16_t result(const schema::NodeT* node) const { return node->outputs[0]; }
 
   // Adds a weight and returns its id: a matrix [rows, cols] (or a table) with an optional bias [rows]; a norm's gain
@@ -31,5 +33,15 @@ class GraphBuilder {
   Spec& spec_;
   schema::GraphT* graph_;
 };
+
+// What a session keeps of keys and values: kv_append or kv_fixed, with at most `rows` keys of a sequence (0: as the session's limits say).
+struct KeptKeys {
+  schema::StateKind kind;
+  uint32_t heads;
+  uint32_t head_dim;
+  uint32_t rows;
+};
+// Adds a state and returns its id.
+int32_t add_state(Spec& spec, const std::string& name, const KeptKeys& keys);
 
 }  // namespace heed::tools

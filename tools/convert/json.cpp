@@ -113,6 +113,8 @@ void Config::only(const std::string& key, std::initializer_list<Json> allowed) {
 
 void Config::ignore(std::initializer_list<const char*> keys) { known_.insert(keys.begin(), keys.end()); }
 
+void Config::ignore_like(const Config& other) { known_.insert(other.known_.begin(), other.known_.end()); }
+
 void Config::finish() const {
   for (const auto& [key, value] : object_.items()) {
     if (known_.count(key)) continue;

@@ -39,6 +39,8 @@ class Config {
   void only(const std::string& key, std::initializer_list<Json> allowed);
   // Keys that say nothing about what is computed.
   void ignore(std::initializer_list<const char*> keys);
+  // Keys that `other` knows: it says the same and has the last word.
+  void ignore_like(const Config& other);
   // Throws Error naming the first key that nobody asked for, and its value.
   void finish() const;
 

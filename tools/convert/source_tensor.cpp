@@ -41,6 +41,12 @@ std::vector<float> convert_all(const SourceTensor& tensor, ToFloat to_float) {
 
 }  // namespace
 
+SourceTensor computed_tensor(const std::string& name, const std::string& origin, const std::vector<uint64_t>& shape,
+                             std::vector<float> values) {
+  const auto owner = std::make_shared<const std::vector<float>>(std::move(values));
+  return {name, origin, "F32", shape, reinterpret_cast<const uint8_t*>(owner->data()), owner->size() * sizeof(float), owner};
+}
+
 std::string shape_text(const std::vector<uint64_t>& shape) {
   std::string text = "[";
   for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);

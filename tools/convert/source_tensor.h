@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct SourceTensor {
   std::vector<uint64_t> shape;
   const uint8_t* data = nullptr;  // may be misaligned
   uint64_t bytes = 0;
+  std::shared_ptr<const void> owner = nullptr;  // of numbers that lie in no mapped file
 
   uint64_t count() const {  // elements; no overflow, the reader has checked it
     uint64_t n = 1;
@@ -22,6 +24,10 @@ struct SourceTensor {
   }
   std::string title() const { return file + ": tensor '" + name + "'"; }
 };
+
+// A tensor of numbers that the converter works out itself. `origin` says in messages what they come from.
+SourceTensor computed_tensor(const std::string& name, const std::string& origin, const std::vector<uint64_t>& shape,
+                             std::vector<float> values);
 
 // "[30522, 384]".
 std::string shape_text(const std::vector<uint64_t>& shape);

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 TOKENIZERS = ["tokenizers==0.22.1"]
+TRANSFORMERS = ["transformers==4.40.2", "tokenizers==0.19.1", "safetensors==0.4.5", "huggingface-hub==0.23.5", "sentencepiece==0.2.0"]
 
 
 def cache_folder() -> pathlib.Path:

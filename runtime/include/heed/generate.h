@@ -39,10 +39,21 @@ typedef struct heed_generate_options {
   uint32_t forced_first;  /* what an output begins with, whatever its probability (counted as 1); or none */
   uint32_t forced_last;   /* what ends an output that gets as long as max_tokens, likewise; or none */
   uint32_t no_repeat;     /* no sequence of so many tokens (start token included) comes twice; 0: any may */
+  uint32_t early_stopping; /* one of HEED_EARLY_STOPPING_ */
+  uint32_t suppressed_count;
+  const uint32_t* suppressed; /* [suppressed_count] tokens that are in no output, though they count in probabilities; or null */
 } heed_generate_options;
 
-/* One beam, no penalties, tokens that begin and end an output as the file's target tokenizer says, and as many tokens as
- * the file's max_context: what states that grow have room for, within the default limits. */
+/* When a search with `beams` finished outputs ends. */
+enum {
+  HEED_EARLY_STOPPING_OFF = 0,   /* when the best continuation, measured as if it ended here, is not better than any of them */
+  HEED_EARLY_STOPPING_ON = 1,    /* at once */
+  HEED_EARLY_STOPPING_NEVER = 2  /* when no continuation can become better, however long it gets */
+};
+
+/* What the file says about searches; where it says nothing: one beam, no penalties, tokens that begin and end an output as the
+ * file's target tokenizer says, and as many tokens as the file's max_context: what states that grow have room for, within the
+ * default limits. */
 void heed_default_generate_options(const heed_model* model, heed_generate_options* options);
 
 /* Bytes of the block that a search takes, the same on every machine. HEED_INVALID_ARGUMENT. */
@@ -68,8 +79,8 @@ typedef struct heed_generated {
 
 /* Beam search: empties the session's states, runs `encode` once and `decode` at most max_tokens times. Of equal scores the one
  * of the earlier hypothesis, then of the lower id comes first, so that tokens are the same on every machine. Each step looks
- * at the 2 x beams best continuations; those that stop and are among the first `beams` of them are finished. The search ends
- * when `beams` are finished and the best continuation, measured as if it ended here, is not better than any of them.
+ * at the 2 x beams best continuations; those that stop and are among the first `beams` of them are finished. When the search ends
+ * is early_stopping's to say, or max_tokens'.
  * HEED_UNSUPPORTED (the model has no graphs `encode` and `decode` with one input of ids each), HEED_INVALID_ARGUMENT,
  * HEED_BUFFER_TOO_SMALL (the block), HEED_TOO_LONG (source, beams or max_tokens beyond the limits), HEED_BAD_INPUT (an id
  * outside its table, or logits that are not numbers). Then the states are as heed_reset leaves them, or partly filled. */

@@ -19,6 +19,16 @@ struct Encoder {
 Encoder build_bert(Config& config, Checkpoint& checkpoint, GraphBuilder& graph);
 Encoder build_distilbert(Config& config, Checkpoint& checkpoint, GraphBuilder& graph);
 
+// What a family has built: the graphs `encode` and `decode`, and what tokenizers have to fit.
+struct EncoderDecoder {
+  uint32_t source_vocabulary;  // rows of the token tables
+  uint32_t target_vocabulary;
+  uint32_t most_tokens;           // of an output; 0: any number
+};
+EncoderDecoder build_marian(Config& config, Checkpoint& checkpoint, Spec& spec);
+EncoderDecoder build_bart(Config& config, Checkpoint& checkpoint, Spec& spec);
+EncoderDecoder build_t5(Config& config, Checkpoint& checkpoint, Spec& spec);
+
 // The activation that a config calls by `name`. Throws Error naming `key` and the value for one heed does not have.
 schema::ActivationKind activation_named(const std::string& name, const std::string& where, const std::string& key);
 

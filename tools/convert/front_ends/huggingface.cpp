@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <fstream>
 
+#include "convert/front_ends/encoder_decoder.h"
 #include "convert/front_ends/front_end.h"
+#include "convert/front_ends/huggingface.h"
 #include "convert/front_ends/sentence_transformers.h"
 #include "convert/tokenizer.h"
 #include "error.h"
@@ -34,10 +36,10 @@ constexpr const char* kLeftOut[] = {"embeddings.position_ids",
 
 const Family& family_of(Config& config) {
   const std::string type = config.text("model_type", "");
-  std::string known;
+  std::string known = encoder_decoder_names();
   for (const Family& family : kFamilies) {
     if (type == family.model_type) return family;
-    known += (known.empty() ? "" : ", ") + std::string(family.model_type);
+    known += ", " + std::string(family.model_type);
   }
   throw Error(config.where() + ": \"model_type\" is \"" + type + "\", a family that heed does not have; it has " +
               known + ". Express the model as a graph folder instead (schemas/FORMAT.md)");
@@ -55,45 +57,6 @@ void check_architectures(Config& config, const Family& family) {
                   base + "Model and " + base + "For... (their encoders)");
     }
   }
-}
-
-// Keys of any config that do not change what an encoder computes.
-void ignore_common(Config& config) {
-  config.ignore({"_name_or_path",
-                 "_attn_implementation",
-                 "_commit_hash",
-                 "attn_implementation",
-                 "transformers_version",
-                 "torch_dtype",
-                 "dtype",
-                 "initializer_range",
-                 "gradient_checkpointing",
-                 "use_cache",
-                 "output_attentions",
-                 "output_hidden_states",
-                 "output_past",
-                 "return_dict",
-                 "torchscript",
-                 "id2label",
-                 "label2id",
-                 "num_labels",
-                 "problem_type",
-                 "finetuning_task",
-                 "task_specific_params",
-                 "tokenizer_class",
-                 "prefix",
-                 "pad_token_id",
-                 "bos_token_id",
-                 "eos_token_id",
-                 "sep_token_id",
-                 "cls_token_id",
-                 "mask_token_id",
-                 "unk_token_id",
-                 "decoder_start_token_id",
-                 "directionality",
-                 "chunk_size_feed_forward",
-                 "tie_word_embeddings",
-                 "model_max_length"});
 }
 
 std::string licence_in(const fs::path& readme) {
@@ -148,6 +111,44 @@ void read_tokenizer(const fs::path& folder, const std::string& model_type, const
 
 }  // namespace
 
+void ignore_common(Config& config) {
+  config.ignore({"_name_or_path",
+                 "_attn_implementation",
+                 "_commit_hash",
+                 "attn_implementation",
+                 "transformers_version",
+                 "torch_dtype",
+                 "dtype",
+                 "initializer_range",
+                 "gradient_checkpointing",
+                 "use_cache",
+                 "output_attentions",
+                 "output_hidden_states",
+                 "output_past",
+                 "return_dict",
+                 "torchscript",
+                 "id2label",
+                 "label2id",
+                 "num_labels",
+                 "problem_type",
+                 "finetuning_task",
+                 "task_specific_params",
+                 "tokenizer_class",
+                 "prefix",
+                 "pad_token_id",
+                 "bos_token_id",
+                 "eos_token_id",
+                 "sep_token_id",
+                 "cls_token_id",
+                 "mask_token_id",
+                 "unk_token_id",
+                 "decoder_start_token_id",
+                 "directionality",
+                 "chunk_size_feed_forward",
+                 "tie_word_embeddings",
+                 "model_max_length"});
+}
+
 bool accepts_huggingface(const fs::path& source) {
   return fs::exists(source / "config.json") || fs::exists(source / "modules.json");
 }
@@ -156,6 +157,12 @@ Spec read_huggingface(const fs::path& source) {
   const std::vector<Module> modules = read_modules(source);
   const fs::path folder = modules.empty() ? source : modules[0].folder;
   Config config(read_json(folder / "config.json"), (folder / "config.json").string());
+  if (is_encoder_decoder(config.text("model_type", ""))) {
+    Spec spec = read_encoder_decoder(folder, config);
+    spec.model.metadata->source = config.text("_name_or_path", "");
+    spec.model.metadata->licence = licence_in(source / "README.md");
+    return spec;
+  }
   const Family& family = family_of(config);
   check_architectures(config, family);
   ignore_common(config);

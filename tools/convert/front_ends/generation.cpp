@@ -1,0 +1,145 @@
+// Lengths here count the start token, as Hugging Face does; heed's count what comes behind it.
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/front_ends/generation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+
+namespace heed::tools {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Keys that say how much is returned, or matter only where tokens are drawn at random, which is refused.
+void ignore_neutral(Config& config) {
+  config.ignore({"assistant_confidence_threshold", "assistant_early_exit", "assistant_lookbehind", "cache_config", "cache_implementation",
+                 "compile_config", "disable_compile", "epsilon_cutoff", "eta_cutoff", "is_assistant", "low_memory", "max_matching_ngram_size",
+                 "max_time", "min_p", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_return_sequences", "output_attentions",
+                 "output_hidden_states", "output_logits", "output_scores", "pad_token_id", "prefill_chunk_size", "prompt_lookup_num_tokens",
+                 "remove_invalid_values", "return_dict_in_generate", "return_legacy_cache", "target_lookbehind", "temperature", "top_k",
+                 "top_p", "transformers_version", "typical_p", "use_cache", "_from_model_config"});
+}
+
+// What would change an output and heed's search does not do: only values that do nothing.
+void refuse_unsupported(Config& config) {
+  config.only("do_sample", {false});
+  config.only("num_beam_groups", {1});
+  config.only("diversity_penalty", {0});
+  config.only("repetition_penalty", {1});
+  config.only("encoder_repetition_penalty", {1});
+  config.only("encoder_no_repeat_ngram_size", {0});
+  config.only("renormalize_logits", {false});
+  config.only("begin_suppress_tokens", {Json::array()});
+  config.only("exponential_decay_length_penalty", {});
+  config.only("penalty_alpha", {});
+  config.only("dola_layers", {});
+  config.only("force_words_ids", {});
+  config.only("constraints", {});
+  config.only("forced_decoder_ids", {});
+  config.only("sequence_bias", {});
+  config.only("guidance_scale", {1});
+  config.only("watermarking_config", {});
+  config.only("stop_strings", {});
+  config.only("token_healing", {false});
+}
+
+uint32_t token(Config& config, const std::string& key) { return config.size(key, kNone); }
+
+// eos_token_id may be a list; a search has one token that stops it.
+uint32_t stop_token(Config& config) {
+  const std::string key = "eos_token_id";
+  const Json* value = config.find(key);
+  if (!value || !value->is_array()) return token(config, key);
+  if (value->size() != 1 || !value->at(0).is_number_unsigned()) {
+    throw Error(config.where() + ": \"" + key + "\" is " + shown(*value) + "; heed stops at one token");
+  }
+  return value->at(0).get<uint32_t>();
+}
+
+schema::EarlyStopping early_stopping(Config& config) {
+  const Json* value = config.find("early_stopping");
+  if (!value || *value == false) return schema::EarlyStopping::off;
+  if (*value == true) return schema::EarlyStopping::on;
+  if (*value == "never") return schema::EarlyStopping::never;
+  throw Error(config.where() + ": \"early_stopping\" is " + shown(*value) + "; heed has true, false and \"never\"");
+}
+
+uint32_t behind_start(uint32_t length) { return length > 0 ? length - 1 : 0; }
+
+void read_lengths(Config& config, schema::GenerationT& out) {
+  out.max_tokens = config.size("max_new_tokens", 0);
+  const uint32_t length = config.size("max_length", 0);
+  if (length == 1) throw Error(config.where() + ": \"max_length\" is 1: the start token alone");
+  if (out.max_tokens == 0) out.max_tokens = behind_start(length);
+  out.min_tokens = std::max(behind_start(config.size("min_length", 0)), config.size("min_new_tokens", 0));
+}
+
+// Single tokens of bad_words_ids, and suppress_tokens.
+std::vector<uint32_t> suppressed(Config& config) {
+  std::vector<uint32_t> tokens;
+  const auto take = [&](const std::string& key, const Json& list, const Json& one) {
+    if (!one.is_number_unsigned()) throw Error(config.where() + ": \"" + key + "\" is " + shown(list) + "; heed keeps single tokens out of an output");
+    tokens.push_back(one.get<uint32_t>());
+  };
+  if (const Json* banned = config.find("bad_words_ids")) {
+    for (const Json& word : *banned) take("bad_words_ids", *banned, word.is_array() && word.size() == 1 ? word[0] : word);
+  }
+  if (const Json* list = config.find("suppress_tokens")) {
+    for (const Json& one : *list) take("suppress_tokens", *list, one);
+  }
+  return tokens;
+}
+
+void check_token(const Config& config, const char* key, uint32_t token, uint32_t vocabulary) {
+  if (token == kNone || token < vocabulary) return;
+  throw Error(config.where() + ": \"" + key + "\" is " + std::to_string(token) + ", the vocabulary has " + std::to_string(vocabulary) + " tokens");
+}
+
+void read_search(Config& config, const EncoderDecoder& built, schema::GenerationT& out) {
+  ignore_neutral(config);
+  refuse_unsupported(config);
+  out.suppressed = suppressed(config);
+  read_lengths(config, out);
+  out.beams = config.size("num_beams", 1);
+  out.length_penalty = static_cast<float>(config.number("length_penalty", 1));
+  out.no_repeat = config.size("no_repeat_ngram_size", 0);
+  out.early_stopping = early_stopping(config);
+  out.stop_token = stop_token(config);
+  out.forced_first = token(config, "forced_bos_token_id");
+  out.forced_last = token(config, "forced_eos_token_id");
+  const uint32_t begin = token(config, "bos_token_id");
+  out.start_token = config.size("decoder_start_token_id", begin);
+  if (out.start_token == kNone) {
+    throw Error(config.where() + ": has neither \"decoder_start_token_id\" nor \"bos_token_id\"; a decoder needs a token to start from");
+  }
+  check_token(config, "decoder_start_token_id", out.start_token, built.target_vocabulary);
+  check_token(config, "eos_token_id", out.stop_token, built.target_vocabulary);
+  check_token(config, "forced_bos_token_id", out.forced_first, built.target_vocabulary);
+  check_token(config, "forced_eos_token_id", out.forced_last, built.target_vocabulary);
+}
+
+}  // namespace
+
+void read_generation(const std::filesystem::path& folder, Config& config, const EncoderDecoder& built, Spec& spec) {
+  spec.model.generation = std::make_unique<schema::GenerationT>();
+  schema::GenerationT& out = *spec.model.generation;
+  const std::filesystem::path file = folder / "generation_config.json";
+  if (std::filesystem::exists(file)) {
+    Config generation(read_json(file), file.string());
+    read_search(generation, built, out);
+    generation.finish();
+    config.ignore_like(generation);
+  } else {
+    read_search(config, built, out);
+  }
+  uint32_t& context = spec.model.metadata->max_context;
+  if (built.most_tokens == 0) context = std::max(context, out.max_tokens);
+  if (built.most_tokens > 0 && out.max_tokens > built.most_tokens) {
+    spec.notes.push_back("outputs of " + std::to_string(out.max_tokens) + " tokens asked for; the positions hold " + std::to_string(built.most_tokens));
+    out.max_tokens = built.most_tokens;
+  }
+}
+
+}  // namespace heed::tools
