@@ -165,8 +165,11 @@ void build_tokenizer(const fs::path& folder, const std::string& model_type, sche
   for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {
     if (fs::exists(folder / name)) return build_subwords(read_sentencepiece(folder / name, model_type), out);
   }
-  if (fs::exists(folder / "vocab.json")) return build_subwords(read_vocabulary_and_merges(folder, model_type), out);
-  build_wordpiece(read_vocabulary_text(folder, model_type), out);
+  if (fs::exists(folder / "vocab.txt")) return build_wordpiece(read_vocabulary_text(folder, model_type), out);
+  if (!fs::exists(folder / "vocab.json")) {
+    throw Error(folder.string() + ": has none of the files of a tokenizer that heed reads: tokenizer.json, vocab.txt, vocab.json with merges.txt, spiece.model, tokenizer.model, source.spm");
+  }
+  build_subwords(read_vocabulary_and_merges(folder, model_type), out);
 }
 
 Tokenizers read_tokenizers(const fs::path& folder, const std::string& model_type) {

@@ -64,8 +64,8 @@ struct Tokenizers {
 bool has_tokenizer(const std::filesystem::path& folder);
 
 // Reads the tokenizer of a Hugging Face folder and fills all of `out` but the truncation, from the first of these that is there:
-// source.spm (and vocab.json), tokenizer.json, spiece.model, sentencepiece.bpe.model or tokenizer.model, vocab.json and merges.txt,
-// vocab.txt. Anything that heed does not do is an Error that names it. `model_type` ("bert", "t5", "bart", "marian", ...) says
+// source.spm (and vocab.json), tokenizer.json, spiece.model, sentencepiece.bpe.model or tokenizer.model, vocab.txt, vocab.json
+// and merges.txt. Anything that heed does not do is an Error that names it. `model_type` ("bert", "t5", "bart", "marian", ...) says
 // what files without such a statement mean.
 void build_tokenizer(const std::filesystem::path& folder, const std::string& model_type, schema::TokenizerT& out);
 

@@ -258,7 +258,8 @@ SubwordSpec read_marian(const fs::path& folder, const std::string& name) {
   check_rules(model, file.string());
   SubwordSpec spec = spec_of(model, file.string());
   if (spec.kind != schema::TokenizerKind::unigram) throw Error(spec.where + ": a byte-pair model with ids from vocab.json, which heed does not have");
-  const fs::path vocabulary = folder / "vocab.json";
+  const bool own = name == "target.spm" && fs::exists(folder / "target_vocab.json");
+  const fs::path vocabulary = folder / (own ? "target_vocab.json" : "vocab.json");
   const Json json = read_json(vocabulary);
   spec.pieces = pieces_by_id(&json, vocabulary.string());
   spec.scores.assign(spec.pieces.size(), 0);
