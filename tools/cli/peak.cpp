@@ -33,8 +33,9 @@ struct Loop {
   }
 HEED_PEAK_LOOP(loop_avx512vnni, "vpdpbusd %%zmm15, %%zmm14, %%zmm\\n", "vzeroupper")
 HEED_PEAK_LOOP(loop_avxvnni, "%{vex%} vpdpbusd %%ymm15, %%ymm14, %%ymm\\n", "vzeroupper")
-// The two exact ways of AVX2: products of |a| and sign(w, a), or of both operands widened to 16 bits.
-HEED_PEAK_LOOP(loop_avx2_sign, "vpsignb %%ymm15, %%ymm14, %%ymm13\n\tvpmaddubsw %%ymm13, %%ymm14, %%ymm13\n\t"
+// The two exact ways of AVX2: products of |a| and w, its bits turned over where a is negative, or of both operands widened
+// to 16 bits.
+HEED_PEAK_LOOP(loop_avx2_flip, "vpxor %%ymm15, %%ymm14, %%ymm13\n\tvpmaddubsw %%ymm13, %%ymm14, %%ymm13\n\t"
                                "vpmaddwd %%ymm12, %%ymm13, %%ymm13\n\tvpaddd %%ymm13, %%ymm\\n, %%ymm\\n", "vzeroupper")
 HEED_PEAK_LOOP(loop_avx2_wide, "vpmaddwd %%ymm15, %%ymm14, %%ymm13\n\tvpaddd %%ymm13, %%ymm\\n, %%ymm\\n", "vzeroupper")
 // Tiles: four sums in flight hide the latency. The configuration is what runtime/kernels/int8/amx.cpp uses.
@@ -114,7 +115,7 @@ double int8_peak_gmac_per_s(const std::string& isa) {
   if (isa == "amx") return rate({loop_amx, 4 * 16384});
   if (isa == "avx512vnni") return rate({loop_avx512vnni, 12 * 64});
   if (isa == "avxvnni") return rate({loop_avxvnni, 12 * 32});
-  if (isa == "avx2") return std::max(rate({loop_avx2_sign, 12 * 32}), rate({loop_avx2_wide, 12 * 16}));
+  if (isa == "avx2") return std::max(rate({loop_avx2_flip, 12 * 32}), rate({loop_avx2_wide, 12 * 16}));
   if (isa == "ref") return rate({loop_sse2, 12 * 8});
 #elif defined(__aarch64__)
   if (isa == "i8mm") return rate({loop_i8mm, 24 * 32});
