@@ -5,6 +5,7 @@
 
 #include "convert/front_ends/generation.h"
 #include "convert/front_ends/huggingface.h"
+#include "convert/tokenizer.h"
 #include "error.h"
 
 namespace heed::tools {
@@ -40,13 +41,23 @@ void refuse_left_over(const Checkpoint& checkpoint) {
               ": the model has a part that heed does not know. Express it as a graph folder (schemas/FORMAT.md)");
 }
 
-void note_tokenizer(const fs::path& folder, Spec& spec) {
-  std::string found;
-  for (const char* name : {"source.spm", "target.spm", "spiece.model", "tokenizer.json", "vocab.json", "merges.txt"}) {
-    if (fs::exists(folder / name)) found += (found.empty() ? "" : ", ") + std::string(name);
+void check_rows(const fs::path& folder, const char* side, const schema::TokenizerT& tokenizer, uint32_t rows) {
+  if (tokenizer.vocabulary <= rows) return;
+  throw Error(folder.string() + ": the " + side + "'s tokenizer has " + std::to_string(tokenizer.vocabulary) + " pieces, but its token table only " +
+              std::to_string(rows) + " rows; they do not belong together");
+}
+
+// The tokenizers of both sides. Where one serves both, the search has its first and last token from `generation`.
+void take_tokenizers(const fs::path& folder, const Family& family, const EncoderDecoder& built, Spec& spec) {
+  if (!has_tokenizer(folder)) {
+    spec.notes.push_back("the model takes and gives token ids only (run --tokens): there are no tokenizer files");
+    return;
   }
-  spec.notes.push_back("the model takes and gives token ids only (run --tokens): " +
-                       (found.empty() ? std::string("there are no tokenizer files") : found + ": a tokenizer that heed does not have yet"));
+  Tokenizers tokenizers = read_tokenizers(folder, family.model_type);
+  check_rows(folder, "source", *tokenizers.source, built.source_vocabulary);
+  check_rows(folder, "target", tokenizers.target ? *tokenizers.target : *tokenizers.source, built.target_vocabulary);
+  spec.model.tokenizer = std::move(tokenizers.source);
+  spec.model.target_tokenizer = std::move(tokenizers.target);
 }
 
 }  // namespace
@@ -73,7 +84,7 @@ Spec read_encoder_decoder(const fs::path& folder, Config& config) {
   ignore_common(config);
   config.finish();
   refuse_left_over(checkpoint);
-  note_tokenizer(folder, spec);
+  take_tokenizers(folder, family, built, spec);
   return spec;
 }
 
