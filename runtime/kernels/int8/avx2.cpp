@@ -82,6 +82,7 @@ void multiply_pass(const Pass& args) {
 #pragma GCC unroll 3
     for (int h = 0; h < kHalves; ++h) sums[r][h] = _mm256_set1_epi32(pass.rows[r].start);
   }
+#pragma GCC unroll 2
   for (uint64_t group = 0; group < pass.groups; ++group) {
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
