@@ -46,8 +46,8 @@ schema::NodeT node_of(ModelBuilder& builder, const Case& c) {
   return node;
 }
 
-Matrix expected(const Case& c, const Plain& x, const Plain& table) {
-  const Matrix rows = to_matrix(x);
+// weights[head][query][key]
+std::vector<Matrix> expected_weights(const Case& c, const Matrix& rows, const Plain& table) {
   std::vector<Matrix> weights(kHeads.heads, Matrix(rows.size(), Vector(rows.size())));
   for (uint32_t h = 0; h < kHeads.heads; ++h) {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -64,7 +64,12 @@ Matrix expected(const Case& c, const Plain& x, const Plain& table) {
       for (size_t j = 0; j < seen; ++j) row[j] /= sum;
     }
   }
-  return pool_values(weights, rows, kHeads);
+  return weights;
+}
+
+Matrix expected(const Case& c, const Plain& x, const Plain& table) {
+  const Matrix rows = to_matrix(x);
+  return pool_values(expected_weights(c, rows, table), rows, kHeads);
 }
 
 }  // namespace
@@ -92,6 +97,37 @@ TEST_CASE("T5 buckets of one and of two sides, near and far, in f32 and int8") {
       INFO("buckets " << c.buckets << ", precision " << precision);
       CHECK(snr_db(wanted, ref) > (precision == HEED_PRECISION_F32 ? 110 : 30));
     }
+  }
+}
+
+TEST_CASE("HEAT-02, HEAT-03: weights with a position's addend are those that the output was pooled with, and looking changes nothing") {
+  for (const Case& c : {Case{.rows = 70}, Case{.two_sided = false, .causal = true, .rows = 70}}) {
+    ModelBuilder builder;
+    const schema::NodeT node = node_of(builder, c);
+    builder.output("y", builder.node(OpKind::Attention, {builder.floats("x", kFeatures, 200)}, node));
+    const AlignedBytes file = builder.finish();
+    const Plain x = random_plain(c.rows, kFeatures, 3);
+    TestSession session(file, {.tile_rows = 8});
+    const Output unseen = session.run({floats_input("x", x)});
+    std::vector<Matrix> weights(kHeads.heads, Matrix(c.rows, Vector(c.rows)));
+    session.tap = [](void* context, uint32_t, uint32_t, uint32_t head, uint32_t query, uint32_t first, uint32_t count, const float* row) {
+      auto& all = *static_cast<std::vector<Matrix>*>(context);
+      for (uint32_t k = 0; k < count; ++k) all[head][query][first + k] = static_cast<double>(row[k]);
+    };
+    session.tap_context = &weights;
+    CHECK(session.run({floats_input("x", x)}) == unseen);
+    const std::vector<Matrix> wanted = expected_weights(c, to_matrix(x), builder.stored[0]);
+    for (uint32_t h = 0; h < kHeads.heads; ++h) {
+      for (uint32_t q = 0; q < c.rows; ++q) {
+        double sum = 0;
+        for (uint32_t k = 0; k < c.rows; ++k) {
+          sum += weights[h][q][k];
+          REQUIRE(weights[h][q][k] == Approx(wanted[h][q][k]).margin(1e-5));
+        }
+        REQUIRE(sum == Approx(1).margin(1e-5));
+      }
+    }
+    CHECK(snr_db(pool_values(weights, to_matrix(x), kHeads), unseen) > 100);
   }
 }
 

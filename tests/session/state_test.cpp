@@ -45,12 +45,13 @@ schema::NodeT attention_node(ModelBuilder& builder, Format format) {
   return node;
 }
 
-// Two causal layers, over keys that a state keeps or not.
-AlignedBytes decoder(Format format, bool keeps, uint32_t rows = 0) {
+// Two causal layers, over keys that a state keeps or not; with a window each row sees `window` keys.
+AlignedBytes decoder(Format format, bool keeps, uint32_t rows = 0, int32_t window = 0) {
   ModelBuilder builder;
   uint16_t value = builder.floats("x", kFeatures, 200);
   for (int layer = 0; layer < 2; ++layer) {
     schema::NodeT node = attention_node(builder, format);
+    node.window_left = window - 1;
     if (keeps) node.state = builder.state(key_state(StateKind::kv_append, format, rows));
     value = builder.node(OpKind::Attention, {value}, node);
   }
@@ -178,6 +179,63 @@ TEST_CASE("Reset empties states: the second text has the bits of a new session")
     CHECK(run_pieces(session, x, {3, 37}) == first);
     CHECK(heed_reset(nullptr) == HEED_INVALID_ARGUMENT);
   }
+}
+
+TEST_CASE("KV-02: after 20 rows with a window of 8 there is no way back to 6 of them but to run those again") {
+  const Plain x = random_plain(40, kFeatures, 50);
+  for (const Setting& setting : kSettings) {
+    const AlignedBytes file = decoder(setting.format, true, 0, 8);
+    TestSession fresh(file, {.precision = setting.precision, .context = 30});
+    const Output expected = run_pieces(fresh, x, {6, 10});
+    TestSession session(file, {.precision = setting.precision, .context = 30});
+    session.run({floats_input("x", some_rows(x, 0, 20))});
+    const Output behind = session.run({floats_input("x", some_rows(x, 6, 10))});
+    CHECK_FALSE(std::equal(behind.values.begin(), behind.values.end(), expected.values.begin() + 6 * kFeatures));
+    REQUIRE(heed_reset(&session.session) == HEED_OK);
+    CHECK(run_pieces(session, x, {6, 10}) == expected);
+    REQUIRE(heed_reorder(&session.session, nullptr, 0) == HEED_OK);
+    CHECK(run_pieces(session, x, {6, 10}) == expected);
+  }
+}
+
+TEST_CASE("KV-03: a window of 8 gives the same bits one row at a time, in batches and at once") {
+  const Plain x = random_plain(60, kFeatures, 50);
+  for (const Setting& setting : kSettings) {
+    const AlignedBytes file = decoder(setting.format, true, 0, 8);
+    const AlignedBytes stateless = decoder(setting.format, false, 0, 8);
+    for (const std::string& isa : runnable_isas()) {
+      TestSession whole(stateless, {.precision = setting.precision, .isa = isa.c_str()});
+      const Output expected = whole.run({floats_input("x", x)});
+      std::vector<uint32_t> single(41, 1u);
+      single[0] = 20;
+      for (const std::vector<uint32_t>& pieces : {single, {20, 40}, {4, 7, 9, 8, 16, 16}}) {
+        TestSession session(file, {.tile_rows = 8, .precision = setting.precision, .isa = isa.c_str(), .context = 60});
+        INFO(isa << " " << schema::EnumNameFormat(setting.format) << " " << setting.precision << ", pieces " << pieces.size());
+        REQUIRE(run_pieces(session, x, pieces) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("KV-06: counts and parents outside the session's are refused, and its states stay") {
+  const Plain x = random_plain(40, kFeatures, 50);
+  const AlignedBytes file = decoder(Format::q8c, true);
+  TestSession undisturbed(file, {.sequences = 3, .context = 40});
+  const Output expected = run_pieces(undisturbed, x, {30, 10});
+  TestSession session(file, {.sequences = 3, .context = 40});
+  session.run({floats_input("x", some_rows(x, 0, 30))});
+  const std::vector<uint32_t> parents(4, 0u);
+  for (const int64_t count : {int64_t{-1}, int64_t{4}, int64_t{31}, int64_t{std::numeric_limits<int32_t>::min()}}) {
+    INFO("count " << count);
+    CHECK(heed_reorder(&session.session, parents.data(), static_cast<uint32_t>(count)) == HEED_INVALID_ARGUMENT);
+  }
+  for (const int64_t parent : {int64_t{-1}, int64_t{3}, int64_t{std::numeric_limits<int32_t>::min()}}) {
+    const uint32_t wrong[] = {1, static_cast<uint32_t>(parent), 0};
+    INFO("parent " << parent);
+    CHECK(heed_reorder(&session.session, wrong, 3) == HEED_INVALID_ARGUMENT);
+  }
+  const Output rest = session.run({floats_input("x", some_rows(x, 30, 10))});
+  CHECK(std::equal(rest.values.begin(), rest.values.end(), expected.values.begin() + 30 * kFeatures));
 }
 
 TEST_CASE("Nothing of a text that was not a number is left behind by reset or reorder") {
