@@ -3,6 +3,7 @@ import csv
 import json
 import pathlib
 import shutil
+import struct
 import unittest
 
 from program import ROOT, ProgramTest, run
@@ -237,7 +238,7 @@ class HuggingFace(ProgramTest):
 
     def converted(self, name: str) -> str:
         out = str(self.folder / f"{name}.heed")
-        self.assertIn("token ids only", self.good("convert", str(self.GOLDEN / name), "-o", out, "--weights", "f32").text())
+        self.assertIn("no tokenizer files", self.good("convert", str(self.GOLDEN / name), "-o", out, "--weights", "f32").text())
         return out
 
     def test_ids_in_ids_out(self):
@@ -253,6 +254,85 @@ class HuggingFace(ProgramTest):
             self.assertEqual(found, ",".join(map(str, case["tokens"])) + "\n")
             compared += 1
         self.assertGreater(compared, 2)
+
+
+    def test_tokens_that_a_config_does_not_mention_are_those_of_its_class(self):
+        found = {}
+        for name, value in (("said", 2), ("null", None), ("absent", ...)):
+            folder = self.folder / f"bart_{name}"
+            shutil.copytree(self.GOLDEN / "bart", folder)
+            config = json.loads((folder / "config.json").read_text())
+            config.update(forced_eos_token_id=value) if value is not ... else config.pop("forced_eos_token_id")
+            (folder / "config.json").write_text(json.dumps(config))
+            out = str(self.folder / f"bart_{name}.heed")
+            self.good("convert", str(folder), "-o", out)
+            (found[name],) = self.good("run", out, "--tokens", "5,9,3,2", "--max-tokens", "3", "--json").json()["translations"]
+        self.assertEqual(found["absent"], found["said"])
+        self.assertTrue(found["absent"]["stopped"])
+        self.assertFalse(found["null"]["stopped"])
+
+
+class HuggingFaceTexts(ProgramTest):
+    """A golden checkpoint with the tokenizer of another golden folder: its tables' rows come again until there is one for each piece."""
+
+    @staticmethod
+    def enlarge(tensors: bytes, rows: int, vocabulary: int) -> bytes:
+        size = int.from_bytes(tensors[:8], "little")
+        header, body, data = json.loads(tensors[8:8 + size]), tensors[8 + size:], b""
+        for entry in header.values():
+            begin, end = entry["data_offsets"]
+            values = body[begin:end]
+            if rows in entry["shape"]:
+                axis = entry["shape"].index(rows)
+                entry["shape"][axis] = vocabulary
+                values = (values * (vocabulary // rows + 1))[:len(values) // rows * vocabulary]
+            entry["data_offsets"] = [len(data), len(data) + len(values)]
+            data += values
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        return struct.pack("<Q", len(text)) + text + data
+
+    def folder_of(self, name: str, tokenizer: str, vocabulary: int, **config) -> pathlib.Path:
+        folder = self.folder / name
+        shutil.copytree(ROOT / "tests" / "golden" / "subwords" / tokenizer, folder)
+        golden = ROOT / "tests" / "golden" / "encoder_decoders" / name
+        (folder / "model.safetensors").write_bytes(self.enlarge((golden / "model.safetensors").read_bytes(), 40, vocabulary))
+        settings = {**json.loads((golden / "config.json").read_text()), "vocab_size": vocabulary, **config}
+        (folder / "config.json").write_text(json.dumps(settings))
+        return folder
+
+    def check(self, folder: pathlib.Path):
+        out = str(folder) + ".heed"
+        self.good("convert", str(folder), "-o", out)
+        text = "A text, of some words."
+        ids = self.good("tokenize", out, "--text", text).text().split()
+        self.assertGreater(len(ids), 3)
+        flags = ["--max-tokens", "7", "--min-tokens", "5", "--json"]
+        (by_text,) = self.good("run", out, "--text", text, *flags).json()["translations"]
+        (by_ids,) = self.good("run", out, "--tokens", ",".join(ids), *flags).json()["translations"]
+        self.assertEqual(by_text["tokens"], by_ids["tokens"])
+        self.assertGreaterEqual(len(by_text["tokens"]), 5)
+        self.assertEqual(self.good("run", out, "--text", text, "--max-tokens", "7", "--min-tokens", "5").text(), by_text["text"] + "\n")
+        self.assertNotEqual(by_text["text"], ",".join(map(str, by_text["tokens"])))
+
+    def test_marian_has_two_vocabularies_in_one(self):
+        pieces = json.loads((ROOT / "tests/golden/subwords/marian/vocab.json").read_text(encoding="utf-8"))
+        pad = pieces["<pad>"]
+        self.check(self.folder_of("marian", "marian", len(pieces), decoder_vocab_size=len(pieces), pad_token_id=pad, decoder_start_token_id=pad,
+                                  bad_words_ids=[[pad]], eos_token_id=pieces["</s>"], forced_eos_token_id=pieces["</s>"]))
+
+    def test_bart(self):
+        pieces = json.loads((ROOT / "tests/golden/subwords/bytes_bart/vocab.json").read_text(encoding="utf-8"))
+        self.check(self.folder_of("bart", "bytes_bart", len(pieces), no_repeat_ngram_size=0))
+
+    def test_t5(self):
+        self.check(self.folder_of("t5", "t5", 1700))
+
+    def test_a_vocabulary_that_does_not_fit_is_refused(self):
+        folder = self.folder_of("t5_gated", "t5", 40)
+        out = self.folder / "refused.heed"
+        self.assertIn("they do not belong together", self.bad(1, "convert", str(folder), "-o", str(out)))
+        self.assertFalse(out.exists())
 
 
 if __name__ == "__main__":

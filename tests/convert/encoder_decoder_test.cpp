@@ -111,6 +111,11 @@ class Copy {
     config[key] = value;
     write("config.json", config.dump());
   }
+  void remove(const std::string& key) {
+    Json config = read(path() / "config.json");
+    config.erase(key);
+    write("config.json", config.dump());
+  }
   void write(const std::string& name, const std::string& text) { std::ofstream(path() / name) << text; }
   // The message of a conversion that fails.
   std::string refusal() const {
@@ -222,6 +227,16 @@ TEST_CASE("A search's defaults are those of config.json, and of generation_confi
   CHECK(options.max_tokens == 32);  // what the positions hold
   CHECK(options.min_tokens == 2);
   CHECK(options.early_stopping == HEED_EARLY_STOPPING_ON);
+}
+
+TEST_CASE("Tokens that config.json does not mention are those of transformers' classes; null is none") {
+  Copy copy("bart");
+  copy.remove("forced_eos_token_id");
+  copy.remove("eos_token_id");
+  CHECK(defaults_of(copy.path()).forced_last == 2);
+  CHECK(defaults_of(copy.path()).stop_token == 2);
+  copy.set("forced_eos_token_id", nullptr);
+  CHECK(defaults_of(copy.path()).forced_last == HEED_NO_TOKEN);
 }
 
 TEST_CASE("What changes an output and is not there is refused by name") {

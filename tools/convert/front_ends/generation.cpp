@@ -66,6 +66,21 @@ schema::EarlyStopping early_stopping(Config& config) {
   throw Error(config.where() + ": \"early_stopping\" is " + shown(*value) + "; heed has true, false and \"never\"");
 }
 
+// What transformers takes where config.json does not mention these tokens (null does).
+struct Defaults {
+  const char* family;
+  uint32_t stop, forced_last;
+};
+constexpr Defaults kDefaults[] = {{"marian", 0, 0}, {"bart", 2, 2}, {"t5", 1, kNone}};
+
+void take_defaults(const Json& config, const std::string& family, schema::GenerationT& out) {
+  for (const Defaults& one : kDefaults) {
+    if (family != one.family) continue;
+    if (!config.contains("eos_token_id")) out.stop_token = one.stop;
+    if (!config.contains("forced_eos_token_id")) out.forced_last = one.forced_last;
+  }
+}
+
 uint32_t behind_start(uint32_t length) { return length > 0 ? length - 1 : 0; }
 
 void read_lengths(Config& config, schema::GenerationT& out) {
@@ -133,6 +148,7 @@ void read_generation(const std::filesystem::path& folder, Config& config, const 
     config.ignore_like(generation);
   } else {
     read_search(config, built, out);
+    take_defaults(read_json(folder / "config.json"), spec.model.metadata->family, out);
   }
   uint32_t& context = spec.model.metadata->max_context;
   if (built.most_tokens == 0) context = std::max(context, out.max_tokens);
