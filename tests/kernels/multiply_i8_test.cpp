@@ -165,7 +165,7 @@ TEST_CASE("multiply_i8 gives the same for woven rows, where it takes them") {
     INFO(table->isa);
     std::mt19937 random(8);
     for (uint32_t rows = 4; rows <= table->tile_rows; rows += 4) {
-      for (uint32_t groups : {2, 4, 6, 8, 10, 12, 30, 32, 34, 96}) {
+      for (uint32_t groups : {2, 4, 6, 8, 10, 12, 30, 32, 34, 96, 384, 398, 776}) {
         Product product(*table, rows, 2, groups);
         product.fill_inputs([&] { return byte_in(random, -128, 127); });
         product.fill_weights([&] { return byte_in(random, -127, 127); });

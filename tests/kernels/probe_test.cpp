@@ -52,6 +52,29 @@ TEST_CASE("a processor that has everything runs everything") {
   CHECK(names(CpuRegisters()) == "ref ");
 }
 
+TEST_CASE("on 64-bit ARM NEON is given, and what a kernel does not report is not used") {
+  CpuRegisters registers;
+  registers.hwcap = 1u << 1;  // all that read_cpu_registers leaves of a kernel that reports nothing
+  CHECK(names(registers) == "neon ref ");
+  registers.hwcap2 = 1u << 13;  // i8mm, whose single rows need dot products
+  CHECK(names(registers) == "neon ref ");
+  registers.hwcap |= 1u << 20;
+  CHECK(names(registers) == "i8mm dotprod neon ref ");
+  registers.hwcap2 = 0;
+  CHECK(names(registers) == "dotprod neon ref ");
+#if defined(__aarch64__)
+  CHECK((read_cpu_registers().hwcap & 1u << 1) != 0);
+#endif
+}
+
+TEST_CASE("on 32-bit ARM NEON is used where the kernel reports it") {
+  CpuRegisters registers;
+  registers.hwcap_arm32 = ~(uint64_t{1} << 12);
+  CHECK(names(registers) == "ref ");
+  registers.hwcap_arm32 = 1u << 12;
+  CHECK(names(registers) == "armv7 ref ");
+}
+
 TEST_CASE("instructions whose registers the operating system does not save are not used (ARM-08)") {
   CpuRegisters registers = everything();
   SECTION("only ymm: bits 1 and 2") {

@@ -23,13 +23,15 @@
 //   store_bytes(p, flip, I): saturated to int8, each byte xor flip; the same for four vectors side by side
 //   store_weights(p, I): 0 .. 127 to bytes, what `nearest` made of a NaN to 0; the same for four
 //   kSigned: no table with these lanes has unsigned bytes, so a score's zero is 0
-//   store_woven(p, flip, I): where kWeaves says so, for 16 lanes: as store_bytes, the second 8 bytes at p + 32
+//   store_woven(p, zero, I): where kWeaves says so, for 16 lanes of magnitudes below 2^14: each plus zero, saturated to
+//   int8, the second 8 bytes at p + 32
 //   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
 //   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum
 //   on I
 //
 // Everything below carries L in its name: one program holds it several times, compiled for different processors.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -102,10 +104,11 @@ struct Part {
   }
 };
 
-// body(lanes, i) for each vector of `n` elements, lanes being Whole or Part.
+// body(lanes, i) for each vector of `n` elements, lanes being Whole or Part. (Indices that go to addresses have their size:
+// shorter ones are extended again for each access.)
 template <class L, class Body>
-[[gnu::always_inline]] inline void each_vector(uint64_t n, Body body) {
-  uint64_t i = 0;
+[[gnu::always_inline]] inline void each_vector(size_t n, Body body) {
+  size_t i = 0;
   for (; i + L::kLanes <= n; i += L::kLanes) body(Whole<L>{}, i);
   if (L::kLanes > 1 && i < n) body(Part<L>{static_cast<uint32_t>(n - i)}, i);
 }
@@ -140,10 +143,10 @@ struct RowSums {
 
 // Sums over i < n of term(lanes, row, i); term gives zeros where lanes are missing.
 template <class L, uint32_t kRows, class Term>
-[[gnu::always_inline]] inline RowSums<L, kRows> sum_rows(uint32_t n, Term term) {
+[[gnu::always_inline]] inline RowSums<L, kRows> sum_rows(size_t n, Term term) {
   constexpr uint32_t k = L::kLanes, kVectors = Sum<L>::kVectors;
   Sum<L> sums[kRows];
-  uint32_t i = 0;
+  size_t i = 0;
   for (; i + kSumLanes <= n; i += kSumLanes) {
 #pragma GCC unroll 2
     for (uint32_t u = 0; u < kVectors; ++u) {
@@ -156,11 +159,11 @@ template <class L, uint32_t kRows, class Term>
   for (uint32_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (uint32_t u = 0; u < kVectors; ++u) {
-      const uint32_t at = i + u * k;
+      const size_t at = i + u * k;
       if (at + k <= n) {
         sums[r].lane[u] = sums[r].lane[u] + term(Whole<L>{}, r, at);
       } else if (k > 1 && at < n) {
-        sums[r].lane[u] = sums[r].lane[u] + term(Part<L>{n - at}, r, at);
+        sums[r].lane[u] = sums[r].lane[u] + term(Part<L>{static_cast<uint32_t>(n - at)}, r, at);
       }
     }
     totals.of[r] = sums[r].total();
@@ -169,9 +172,9 @@ template <class L, uint32_t kRows, class Term>
 }
 
 template <class L, class Term>
-[[gnu::always_inline]] inline float sum_row(uint32_t n, Term term) {
+[[gnu::always_inline]] inline float sum_row(size_t n, Term term) {
   return sum_rows<L, 1>(
-             n, [&](auto lanes, uint32_t, uint32_t i) __attribute__((always_inline)) { return term(lanes, i); })
+             n, [&](auto lanes, uint32_t, size_t i) __attribute__((always_inline)) { return term(lanes, i); })
       .of[0];
 }
 

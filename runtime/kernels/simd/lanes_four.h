@@ -64,8 +64,15 @@ struct FourLanes : XsimdLanes<Arch> {
   static F least_magnitude(F x, float limit) { return at_most(abs(x), limit); }
   static F one_nan(F x) { return F(vmaxq_f32(x, x)); }
   static F storable(F x) {
-    const uint32x4_t small = vcaltq_f32(x, vdupq_n_f32(kLeastStored));
-    return F(vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(x), small)));
+    // GCC 12 makes two instructions of vcagtq_f32.
+    const float32x4_t least = vdupq_n_f32(kLeastStored), number = x;
+    uint32x4_t small;
+#ifdef __aarch64__
+    asm("facgt %0.4s, %1.4s, %2.4s" : "=w"(small) : "w"(least), "w"(number));
+#else
+    asm("vacgt.f32 %q0, %q1, %q2" : "=w"(small) : "w"(least), "w"(number));
+#endif
+    return F(vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(number), small)));
   }
   static I max_signed(I a, I b) { return I(vmaxq_s32(a, b)); }
   static I max_unsigned(I a, I b) {

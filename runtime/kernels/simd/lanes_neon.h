@@ -14,13 +14,11 @@ struct NeonFour : FourLanes<xsimd::neon64> {
   static F divide(F a, F b) { return F(vdivq_f32(a, b)); }
   static F sqrt(F x) { return F(vsqrtq_f32(x)); }
   static I nearest(F x) { return I(vcvtnq_s32_f32(x)); }
-  static uint8x16_t to_bytes(uint8_t flip, I a, I b, I c, I d) {
-    const int16x8_t low = vqmovn_high_s32(vqmovn_s32(a), b);
-    const int16x8_t high = vqmovn_high_s32(vqmovn_s32(c), d);
+  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
+    const int16x8_t low = vqmovn_high_s32(vqmovn_s32(a), b), high = vqmovn_high_s32(vqmovn_s32(c), d);
     const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
-    return veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(flip));
+    vst1q_u8(p, veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(flip)));
   }
-  static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) { vst1q_u8(p, to_bytes(flip, a, b, c, d)); }
   static void store_weights(uint8_t* p, I v) { store_bytes(p, 0, v); }
   static void store_weights(uint8_t* p, I a, I b, I c, I d) {
     const int16x8_t low = vuzp1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b));
@@ -45,10 +43,13 @@ struct NeonLanes : Several<NeonFour, 4> {
   static constexpr bool kSigned = true;
   static constexpr bool kWeaves = true;
 
-  static void store_woven(uint8_t* p, uint8_t flip, const I& v) {
-    const uint8x16_t bytes = NeonFour::to_bytes(flip, v.v[0], v.v[1], v.v[2], v.v[3]);
-    vst1_u8(p, vget_low_u8(bytes));
-    vst1_u8(p + 32, vget_high_u8(bytes));
+  // Half as many additions as before the first narrowing.
+  static void store_woven(uint8_t* p, int16_t zero, const I& v) {
+    const int16x8_t low = vaddq_s16(vqmovn_high_s32(vqmovn_s32(v.v[0]), v.v[1]), vdupq_n_s16(zero));
+    const int16x8_t high = vaddq_s16(vqmovn_high_s32(vqmovn_s32(v.v[2]), v.v[3]), vdupq_n_s16(zero));
+    const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
+    vst1_s8(reinterpret_cast<int8_t*>(p), vget_low_s8(bytes));
+    vst1_s8(reinterpret_cast<int8_t*>(p + 32), vget_high_s8(bytes));
   }
 };
 

@@ -115,8 +115,8 @@ void activate_block(float* block, uint32_t count) {
   using Chains = Several<L, L::kChains>;
   static_assert(kActivationBlock % Chains::kLanes == 0);
   for (; count % Chains::kLanes != 0; count += L::kLanes) L::store(block + count, L::set(0.0f));
-  for (uint32_t i = 0; i < count; i += Chains::kLanes) {
-    Chains::store(block + i, activation<Chains, function>(Chains::load(block + i)));
+  for (const float* end = block + count; block != end; block += Chains::kLanes) {
+    Chains::store(block, activation<Chains, function>(Chains::load(block)));
   }
 }
 

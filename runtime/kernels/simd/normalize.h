@@ -25,27 +25,26 @@ void normalize_some(const NormalizeRows& args, uint32_t first) {
   const uint32_t cols = args.cols;
   const float count = static_cast<float>(cols);
 
-  F centre[kRows], inverse[kRows];
-  for (F& c : centre) c = L::set(0.0f);
+  float centre[kRows] = {}, inverse[kRows];
   if (args.function == NormFunction::kLayer) {
     const auto sums = sum_rows<L, kRows>(
-        cols, [&](auto lanes, uint32_t r, uint32_t c)
+        cols, [&](auto lanes, uint32_t r, size_t c)
                   __attribute__((always_inline)) { return lanes.load(in + r * in_stride + c); });
-    for (uint32_t r = 0; r < kRows; ++r) centre[r] = L::set(sums.of[r] / count);
+    for (uint32_t r = 0; r < kRows; ++r) centre[r] = sums.of[r] / count;
   }
   const auto squares = sum_rows<L, kRows>(
-      cols, [&](auto lanes, uint32_t r, uint32_t c) __attribute__((always_inline)) {
-        const F x = lanes.load(in + r * in_stride + c) - centre[r];
+      cols, [&](auto lanes, uint32_t r, size_t c) __attribute__((always_inline)) {
+        const F x = lanes.load(in + r * in_stride + c) - L::set(centre[r]);
         return lanes.keep(x * x);
       });
-  for (uint32_t r = 0; r < kRows; ++r) inverse[r] = L::set(1.0f / square_root<L>(squares.of[r] / count + args.epsilon));
+  for (uint32_t r = 0; r < kRows; ++r) inverse[r] = 1.0f / square_root<L>(squares.of[r] / count + args.epsilon);
   each_vector<L>(
-      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+      cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
         const F g = lanes.load(gain + c), s = shift ? lanes.load(shift + c) : L::set(0.0f);
 #pragma GCC unroll 4
         for (uint32_t r = 0; r < kRows; ++r) {
-          const F x = lanes.load(in + r * in_stride + c) - centre[r];
-          lanes.store(out + r * out_stride + c, (x * inverse[r]) * g + s);
+          const F x = lanes.load(in + r * in_stride + c) - L::set(centre[r]);
+          lanes.store(out + r * out_stride + c, (x * L::set(inverse[r])) * g + s);
         }
       });
 }
@@ -63,7 +62,7 @@ template <class L>
   const float least = -One<L>::infinity();
   typename L::F tops = L::set(least);
   each_vector<L>(
-      cols, [&](auto lanes, uint64_t c)
+      cols, [&](auto lanes, size_t c)
                 __attribute__((always_inline)) { tops = L::max(lanes.keep(lanes.load(in + c), least), tops); });
   return L::fold_max(tops);
 }
@@ -72,7 +71,7 @@ template <class L>
 template <class L>
 [[gnu::always_inline]] inline float sum_of_powers(const float* in, uint32_t cols, float base) {
   return sum_row<L>(
-      cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
+      cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
         return lanes.keep(exp2<L>((lanes.load(in + c) - L::set(base)) * L::set(kLog2E)));
       });
 }
@@ -89,7 +88,7 @@ void softmax_rows(const Rows& args) {
     const F zero = L::set(0.0f);
     const F sum = L::set(sum_of_powers<L>(in, args.cols, base));
     each_vector<L>(
-        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
           const F power = exp2<L>((lanes.load(in + c) - L::set(base)) * L::set(kLog2E));
           lanes.store(out + c, L::select(sum == zero, zero, L::divide(power, sum)));
         });
@@ -113,13 +112,13 @@ void l2_normalize_rows(const Rows& args) {
     const float* in = args.in + r * args.in_stride;
     float* out = args.out + r * args.out_stride;
     const auto length = L::set(square_root<L>(sum_row<L>(
-        args.cols, [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
+        args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
           const auto x = lanes.load(in + c);
           return x * x;
         })));
     const auto zero = L::set(0.0f);
     each_vector<L>(
-        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
           lanes.store(out + c, L::select(length == zero, zero, L::divide(lanes.load(in + c), length)));
         });
   }

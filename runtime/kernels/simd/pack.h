@@ -106,7 +106,7 @@ template <class L>
 [[gnu::always_inline]] inline void store_value_scales(const float* scale, uint32_t count, float* log2_out,
                                                       float* inverse_out) {
   each_vector<L>(
-      count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+      count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
         const auto x = L::load(scale + i);
         // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
         const auto usable = x < L::set(1.0f / kLeastStored);

@@ -21,7 +21,7 @@ template <class L, class Args>
     float* acc = args.acc + r * args.acc_stride;
     const auto decay = L::set(args.decay[r]), factor = L::set(args.factor[r]), zero = L::set(0.0f);
     each_vector<L>(
-        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
           const auto old = L::select(decay == zero, zero, lanes.load(acc + c) * decay);
           lanes.store(acc + c, old + as_float<L>(lanes.load(pooled + c)) * factor);
         });
@@ -69,7 +69,7 @@ void divide_rows(const DivideRows& args) {
     const auto divisor = L::set(args.divisor[r]), zero = L::set(0.0f);
     const auto inverse = L::set(1.0f / args.divisor[r]);
     each_vector<L>(
-        args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+        args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
           lanes.store(x + c, L::select(divisor == zero, zero, lanes.load(x + c) * inverse));
         });
   }

@@ -18,22 +18,22 @@ struct RowRange {
 };
 
 template <class L, bool kScaled>
-[[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, uint32_t cols) {
+[[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, size_t cols) {
   auto hi = L::set(int32_t{0});
   auto lo = L::set(kSignBit);
-  const auto widen = [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+  const auto widen = [&](auto lanes, size_t c) __attribute__((always_inline)) {
     auto x = lanes.load(in + c);
     if constexpr (kScaled) x = x * lanes.load(input_scale + c);
     hi = L::max_signed(hi, L::bits(x));
     lo = L::max_unsigned(lo, L::bits(x));
   };
   constexpr uint32_t k = L::kLanes;
-  uint32_t c = 0;
+  size_t c = 0;
   for (; c + 4 * k <= cols; c += 4 * k) {
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < 4 * k; i += k) widen(Whole<L>{}, c + i);
   }
-  each_vector<L>(cols - c, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { widen(lanes, c + i); });
+  each_vector<L>(cols - c, [&](auto lanes, size_t i) __attribute__((always_inline)) { widen(lanes, c + i); });
   const int32_t hi_bits = L::fold_max_signed(hi);
   const int32_t lo_bits = L::fold_max_unsigned(lo);
   return {One<L>::from_bits(lo_bits), One<L>::from_bits(hi_bits),
@@ -48,7 +48,7 @@ template <class L, bool kScaled, uint32_t kApart>
   const float* in = args.in + r * args.in_stride;
   const float* input_scale = args.input_scale;
   uint8_t* out = kApart == 8 ? args.out + r * args.out_stride : args.out + r / 4 * 4 * args.out_stride + r % 4 * 8;
-  const uint32_t cols = args.cols;
+  const size_t cols = args.cols;
   const uint8_t flip = args.flip;
 
   const RowRange<L> range = row_range<L, kScaled>(in, input_scale, cols);
@@ -59,30 +59,33 @@ template <class L, bool kScaled, uint32_t kApart>
   if (zero > 127) zero = 127;
   args.scale[r] = range.finite ? scale : One<L>::nan();
   args.zero[r] = zero + (flip ? 128 : 0);
-  const uint32_t padded = (cols + 3) / 4 * 4;
+  const size_t padded = (cols + 3) / 4 * 4;
   if (!range.finite) {
     if constexpr (kApart == 8) {
       std::memset(out, flip, padded);
     } else {
-      for (uint32_t c = 0; c < padded; c += 8) std::memset(out + c / 8 * kApart, flip, 8);
+      for (size_t c = 0; c < padded; c += 8) std::memset(out + c / 8 * kApart, flip, 8);
     }
     return;
   }
 
-  const auto quantized = [&](auto lanes, uint32_t c) __attribute__((always_inline)) {
+  const auto rounded = [&](auto lanes, size_t c) __attribute__((always_inline)) {
     F x = lanes.load(in + c);
     if constexpr (kScaled) x = x * lanes.load(input_scale + c);
-    return L::nearest(x * L::set(inverse)) + L::set(zero);
+    return L::nearest(x * L::set(inverse));
+  };
+  const auto quantized = [&](auto lanes, size_t c) __attribute__((always_inline)) {
+    return rounded(lanes, c) + L::set(zero);
   };
   const Whole<L> whole;
-  uint32_t c = 0;
+  size_t c = 0;
   if constexpr (kApart == 32) {
     static_assert(k == 16);
     for (; c + 2 * k <= cols; c += 2 * k) {
-      L::store_woven(out + c * 4, flip, quantized(whole, c));
-      L::store_woven(out + c * 4 + 4 * k, flip, quantized(whole, c + k));
+      L::store_woven(out + c * 4, static_cast<int16_t>(zero), rounded(whole, c));
+      L::store_woven(out + c * 4 + 4 * k, static_cast<int16_t>(zero), rounded(whole, c + k));
     }
-    for (; c + k <= cols; c += k) L::store_woven(out + c * 4, flip, quantized(whole, c));
+    for (; c + k <= cols; c += k) L::store_woven(out + c * 4, static_cast<int16_t>(zero), rounded(whole, c));
     if (c < cols) {
       uint8_t rest[k];
       L::store_bytes(rest, flip, quantized(Part<L>{8}, c));
@@ -99,8 +102,8 @@ template <class L, bool kScaled, uint32_t kApart>
     uint8_t rest[4 * k];
     typename L::I q[4];
     for (uint32_t i = 0; i < 4; ++i) {
-      const uint32_t first = c + i * k;
-      q[i] = first < cols ? quantized(Part<L>{One<L>::least(cols - first, k)}, first) : L::set(int32_t{0});
+      const size_t first = c + i * k;
+      q[i] = first < cols ? quantized(Part<L>{static_cast<uint32_t>(cols - first < k ? cols - first : k)}, first) : L::set(int32_t{0});
     }
     L::store_bytes(rest, flip, q[0], q[1], q[2], q[3]);
     std::memcpy(out + c, rest, cols - c);
@@ -130,7 +133,7 @@ template <class L>
 [[gnu::always_inline]] inline float greatest_magnitude(const float* in, uint32_t cols) {
   auto greatest = L::set(int32_t{0});
   each_vector<L>(
-      cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+      cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
         greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
       });
   return One<L>::from_bits(L::fold_max_signed(greatest));
@@ -145,7 +148,7 @@ struct SymmetricScales {
 
   [[gnu::always_inline]] void find(uint32_t count, float* scale) {
     each_vector<L>(
-        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+        count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
           const auto top = L::load(greatest + i);
           const auto finite = top < L::set(One<L>::infinity());
           const auto step = L::at_least(top * L::set(1.0f / 127.0f), kLeastScale);

@@ -15,10 +15,10 @@ void activate(const Activate& args) {
     float* out = args.out + first;
     const uint64_t count = args.count - first < kActivationBlock ? args.count - first : kActivationBlock;
     each_vector<L>(
-        count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) { L::store(block + i, L::one_nan(lanes.load(in + i))); });
+        count, [&](auto lanes, size_t i) __attribute__((always_inline)) { L::store(block + i, L::one_nan(lanes.load(in + i))); });
     if (activate_block) activate_block(block, static_cast<uint32_t>(round_up(count, L::kLanes)));
     each_vector<L>(
-        count, [&](auto lanes, uint64_t i)
+        count, [&](auto lanes, size_t i)
                    __attribute__((always_inline)) { lanes.store(out + i, L::load(block + i)); });
   }
 }
@@ -27,7 +27,7 @@ template <class L>
 void add(const Combine& args) {
   const Combine c = args;
   each_vector<L>(
-      c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+      c.count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
         lanes.store(c.out + i, lanes.load(c.a + i) + lanes.load(c.b + i));
       });
 }
@@ -36,7 +36,7 @@ template <class L>
 void multiply(const Combine& args) {
   const Combine c = args;
   each_vector<L>(
-      c.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+      c.count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
         lanes.store(c.out + i, lanes.load(c.a + i) * lanes.load(c.b + i));
       });
 }
@@ -45,7 +45,7 @@ template <class L>
 void mix(const Mix& args) {
   const Mix m = args;
   each_vector<L>(
-      m.count, [&](auto lanes, uint64_t i) __attribute__((always_inline)) {
+      m.count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
         const auto a = lanes.load(m.a + i);
         lanes.store(m.out + i, a + lanes.load(m.weight + i) * (lanes.load(m.b + i) - a));
       });
@@ -57,7 +57,7 @@ template <class L, class Load>
   float* out = args.out;
   const bool add = args.add;
   each_vector<L>(
-      args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+      args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
         const auto x = load(lanes, c) * scale;
         lanes.store(out + c, add ? lanes.load(out + c) + x : x);
       });
@@ -69,15 +69,15 @@ void look_up_row(const LookUpRow& args) {
   switch (args.format) {
     case ElementFormat::kF32:
       return look_up<L>(
-          args, [&](auto lanes, uint64_t c)
+          args, [&](auto lanes, size_t c)
                     __attribute__((always_inline)) { return lanes.load(static_cast<const float*>(row) + c); });
     case ElementFormat::kF16:
       return look_up<L>(
-          args, [&](auto lanes, uint64_t c)
+          args, [&](auto lanes, size_t c)
                     __attribute__((always_inline)) { return lanes.load_half(static_cast<const uint16_t*>(row) + c); });
     case ElementFormat::kI8:
       return look_up<L>(
-          args, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+          args, [&](auto lanes, size_t c) __attribute__((always_inline)) {
             return L::to_float(lanes.load_bytes(static_cast<const int8_t*>(row) + c));
           });
   }
@@ -93,7 +93,7 @@ void pool_rows(const PoolRows& args) {
   const bool mean = args.function == PoolFunction::kMean;
   float* out = args.out;
   each_vector<L>(
-      args.cols, [&](auto lanes, uint64_t c) __attribute__((always_inline)) {
+      args.cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
         auto y = lanes.load(first + c);
         for (uint32_t r = 1; !one && r < rows; ++r) {
           const auto x = lanes.load(first + r * stride + c);

@@ -32,7 +32,7 @@ struct TileKeys {
       value_inverse = whole(tile.value_inverse, tile.keys, copies[2], 0.0f);
       if constexpr (!L::kSigned) {
         each_vector<L>(
-            tile.keys, [&](auto lanes, uint64_t j) __attribute__((always_inline)) {
+            tile.keys, [&](auto lanes, size_t j) __attribute__((always_inline)) {
               L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
             });
       }
@@ -70,7 +70,7 @@ struct TileRow {
         end(t.end[r]),
         scale(L::set(t.row_scale[r * t.row_scale_stride] * t.score_scale)) {}
 
-  [[gnu::always_inline]] F logits(uint32_t j) const {
+  [[gnu::always_inline]] F logits(size_t j) const {
     if constexpr (kInt8 && L::kSigned) {
       return (L::to_float(L::load(scores_i8 + line + j)) * L::load(keys.scale + j)) * scale;
     } else if constexpr (kInt8) {
@@ -81,7 +81,7 @@ struct TileRow {
       return L::load(scores_f32 + line + j) * scale;
     }
   }
-  [[gnu::always_inline]] F with_value(F t, uint32_t j) const {
+  [[gnu::always_inline]] F with_value(F t, size_t j) const {
     if constexpr (kInt8) return t + L::load(keys.value_log2 + j);
     return t;
   }
@@ -102,17 +102,17 @@ template <class L>
 }
 
 template <class L>
-[[gnu::always_inline]] inline void store_weights(uint8_t* weights, uint32_t j, typename L::F e) {
+[[gnu::always_inline]] inline void store_weights(uint8_t* weights, size_t j, typename L::F e) {
   L::store_weights(weights + j, L::nearest(e * L::set(127.0f)));
 }
 template <class L>
-[[gnu::always_inline]] inline void store_weights(float* weights, uint32_t j, typename L::F e) {
+[[gnu::always_inline]] inline void store_weights(float* weights, size_t j, typename L::F e) {
   Whole<L>{}.store(weights + j, e);
 }
 
 // Logits of kKeys keys, of which a row sees all, to u. `tops` takes in the greatest.
 template <class L, uint32_t kKeys, bool kInt8>
-[[gnu::always_inline]] inline void take_logits(const TileRow<L, kInt8>& row, uint32_t first, float* u,
+[[gnu::always_inline]] inline void take_logits(const TileRow<L, kInt8>& row, size_t first, float* u,
                                                typename L::F& tops) {
 #pragma GCC unroll 4
   for (uint32_t i = 0; i < kKeys; i += L::kLanes) {
@@ -124,12 +124,12 @@ template <class L, uint32_t kKeys, bool kInt8>
 
 // Logits of a row that sees all keys of the tile to u; returns the greatest.
 template <class L, bool kInt8>
-[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, uint32_t keys, float* u) {
+[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, size_t keys, float* u) {
   auto tops = L::set(-One<L>::infinity());
   if (!kForSize && (!kInt8 || keys == kKeyTile)) {
     take_logits<L, kKeyTile>(row, 0, u, tops);
   } else {
-    for (uint32_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
+    for (size_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
   }
   return L::fold_max(tops);
 }
@@ -157,11 +157,11 @@ template <class L, uint32_t kKeys, bool kInt8, class Weight>
 
 // Exponentials of a row's logits against the greatest, as weights; returns their sum.
 template <class L, bool kInt8, class Weight>
-[[gnu::always_inline]] inline float exponentials_whole(const float* u, const float* value_inverse, uint32_t keys,
+[[gnu::always_inline]] inline float exponentials_whole(const float* u, const float* value_inverse, size_t keys,
                                                        float top, Weight* weights) {
   constexpr uint32_t kStep = L::kLanes * L::kChains > kSumLanes ? L::kLanes * L::kChains : kSumLanes;
   Sum<L> sum;
-  uint32_t j = 0;
+  size_t j = 0;
   for (; j + kStep <= keys; j += kStep) {
     add_exponentials<L, kStep, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
   }
@@ -173,9 +173,9 @@ template <class L, bool kInt8, class Weight>
   return sum.total();
 }
 
-// The same two where not all keys of the tile are visible. (Not inlined, to be out of the way of the common case.)
+// The same two where not all keys of the tile are visible.
 template <class L, bool kInt8>
-[[gnu::noinline]] float logits_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float* u) {
+[[gnu::always_inline]] inline float logits_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float* u) {
   const TileRow<L, kInt8> row(tile, keys, r);
   auto tops = L::set(-One<L>::infinity());
   for (uint32_t j = 0; j < keys.keys; j += L::kLanes) {
@@ -187,7 +187,7 @@ template <class L, bool kInt8>
 }
 
 template <class L, bool kInt8, class Weight>
-[[gnu::noinline]] float exponentials_masked(const TileKeys<L, kInt8>& keys, const float* u, float top,
+[[gnu::always_inline]] inline float exponentials_masked(const TileKeys<L, kInt8>& keys, const float* u, float top,
                                             Weight* weights) {
   using F = typename L::F;
   const F hidden = L::set(-One<L>::infinity()), base = finite_base<L>(top);
@@ -212,7 +212,7 @@ template <class L, class Args>
 [[gnu::always_inline]] inline void carry(const Args& args, const float* top, const float* total, float factor_scale) {
   using F = typename L::F;
   each_vector<L>(
-      args.tile.rows, [&](auto lanes, uint64_t r) __attribute__((always_inline)) {
+      args.tile.rows, [&](auto lanes, size_t r) __attribute__((always_inline)) {
         const F none = L::set(-One<L>::infinity());
         const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
         const F new_max = L::max(tile_max, old_max);
@@ -226,35 +226,48 @@ template <class L, class Args>
       });
 }
 
-// A row's exponentials wait for its maximum. So that the core has something else to do, all maxima of some rows are
-// found before the first exponential.
+constexpr uint32_t kSoftmaxRows = 8;  // whose maxima are found before the first exponential, which waits for its own
+
+// Weights of rows that see all keys of the tile, up to kSoftmaxRows of them from `first` on.
+template <class L, bool kInt8, class Weight>
+[[gnu::noinline]] void soften_whole(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t first, uint32_t last,
+                                    Weight* weights, float* top, float* total) {
+  const size_t padded = keys.keys;
+  const float* const value_inverse = kInt8 ? keys.value_inverse : nullptr;
+  alignas(64) float u[kSoftmaxRows][kKeyTile];
+  for (uint32_t r = first; r < last; ++r) {
+    top[r] = logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), padded, u[r - first]);
+  }
+  for (uint32_t r = first; r < last; ++r) {
+    total[r] = exponentials_whole<L, kInt8>(u[r - first], value_inverse, padded, top[r], weights + uint64_t{r} * kKeyTile);
+  }
+}
+
+// The same of rows some of which do not see them all.
+template <class L, bool kInt8, class Weight>
+[[gnu::noinline]] void soften_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t first, uint32_t last,
+                                     Weight* weights, float* top, float* total) {
+  alignas(64) float u[kSoftmaxRows][kKeyTile];
+  for (uint32_t r = first; r < last; ++r) top[r] = logits_masked<L, kInt8>(tile, keys, r, u[r - first]);
+  for (uint32_t r = first; r < last; ++r) {
+    total[r] = exponentials_masked<L, kInt8>(keys, u[r - first], top[r], weights + uint64_t{r} * kKeyTile);
+  }
+}
+
 template <class L, bool kInt8, class Args>
 [[gnu::always_inline]] inline void softmax_tile(const Args& args, float factor_scale) {
-  constexpr uint32_t kRows = 8;
   const ScoreTile& tile = args.tile;
   const TileKeys<L, kInt8> keys(tile);
-  auto* const weights = args.weights;
-  alignas(64) float u[kRows][kKeyTile];
   float top[kMaxTileRows], total[kMaxTileRows];
   // Behind a row's last key there is, of int8, what has the weight 0.
-  const uint32_t end = kInt8 ? tile.keys : kKeyTile, padded = keys.keys;
-  const float* const value_inverse = kInt8 ? keys.value_inverse : nullptr;
-  const auto sees_all = [&](uint32_t r) { return tile.begin[r] == 0 && tile.end[r] == end && !tile.bias; };
-  bool all = true;
-  for (uint32_t r = 0; r < tile.rows; ++r) all = all && sees_all(r);
-  // One lane gains nothing by knowing it.
-  const auto whole = [&](uint32_t r) { return L::kLanes > 1 && (all || sees_all(r)); };
-  for (uint32_t first = 0; first < tile.rows; first += kRows) {
-    const uint32_t last = One<L>::least(first + kRows, tile.rows);
-    for (uint32_t r = first; r < last; ++r) {
-      top[r] = whole(r) ? logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), padded, u[r - first])
-                        : logits_masked<L, kInt8>(args.tile, keys, r, u[r - first]);
-    }
-    for (uint32_t r = first; r < last; ++r) {
-      auto* out = weights + uint64_t{r} * kKeyTile;
-      total[r] = whole(r) ? exponentials_whole<L, kInt8>(u[r - first], value_inverse, padded, top[r], out)
-                          : exponentials_masked<L, kInt8>(keys, u[r - first], top[r], out);
-    }
+  const uint32_t end = kInt8 ? tile.keys : kKeyTile;
+  for (uint32_t first = 0; first < tile.rows; first += kSoftmaxRows) {
+    const uint32_t last = One<L>::least(first + kSoftmaxRows, tile.rows);
+    uint32_t unseen = tile.bias != nullptr;
+    for (uint32_t r = first; r < last; ++r) unseen |= tile.begin[r] | (tile.end[r] ^ end);
+    // One lane gains nothing by knowing it.
+    L::kLanes > 1 && unseen == 0 ? soften_whole<L, kInt8>(tile, keys, first, last, args.weights, top, total)
+                                 : soften_masked<L, kInt8>(tile, keys, first, last, args.weights, top, total);
   }
   carry<L>(args, top, total, factor_scale);
 }
