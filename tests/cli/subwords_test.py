@@ -22,6 +22,16 @@ def write_graph(folder: pathlib.Path, case: str, kind: str, rows: int, **tokeniz
     (folder / "weights.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + struct.pack("<f", 0.5) * (4 * rows))
 
 
+def sentencepiece(*pieces) -> bytes:
+    """A model file of (text, score, type); the rest is the format's defaults."""
+    model = b""
+    for text, score, kind in pieces:
+        raw = text.encode()
+        piece = b"\x0a" + bytes([len(raw)]) + raw + b"\x15" + struct.pack("<f", score) + b"\x18" + bytes([kind])
+        model += b"\x0a" + bytes([len(piece)]) + piece
+    return model
+
+
 class Subwords(ProgramTest):
     def convert(self, case: str, kind: str, rows: int = 2000, **tokenizer):
         folder = self.folder / f"{self.id()}-{case}"
@@ -57,6 +67,23 @@ class Subwords(ProgramTest):
         done, _ = self.convert("unigram_runs", "bpe")
         self.assertEqual(done.code, 1)
         self.assertIn("has the kind 'bpe', but its files 'unigram'", done.err)
+
+    def test_a_folder_of_marian_reads_and_writes_text(self):
+        folder = self.folder / "marian"
+        shutil.copytree(ROOT / "tests" / "golden" / "encoder_decoders" / "marian", folder)
+        around = [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3)]
+        (folder / "source.spm").write_bytes(sentencepiece(*around, ("\u2581a", -1, 1), ("b", -2, 1)))
+        (folder / "target.spm").write_bytes(sentencepiece(*around, ("\u2581je", -1, 1), ("a", -2, 1)))
+        pieces = ["</s>", "<unk>", "\u2581a", "b", "\u2581je", "a", *(f"\u2581w{i}" for i in range(33)), "<pad>"]
+        (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
+        model = str(self.folder / "marian.heed")
+        self.good("convert", str(folder), "-o", model, "--weights", "f32")
+        self.assertEqual(run("tokenize", model, "--text", " ab a").text().split(), ["2", "3", "2", "0"])
+        by_text = run("run", model, "--text", "ab a", "--json").json()["translations"][0]
+        by_ids = run("run", model, "--tokens", "2,3,2,0", "--json").json()["translations"][0]
+        self.assertEqual(by_text["tokens"], by_ids["tokens"])
+        words = "".join(pieces[token] for token in by_text["tokens"] if pieces[token] not in ("</s>", "<pad>"))
+        self.assertEqual(by_text["text"], words.replace("<unk>", " \u2047 ").replace("\u2581", " ").removeprefix(" "))
 
 
 if __name__ == "__main__":
