@@ -204,7 +204,8 @@ class Converting(TranslatorTest):
         self.assertIn("target.txt", self.broken(lambda folder: (folder / "target.txt").write_text("<unk>\n")))
         self.assertIn("target_embedding", self.broken(self.longer))
         self.assertIn("no tokenizer reads it", self.broken(self.edit(lambda graph: graph.pop("tokenizer"))))
-        self.assertIn("'wordpiece'", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="wordpiece"))))
+        self.assertIn("none of the files of a tokenizer", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="wordpiece"))))
+        self.assertIn("sounds", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="sounds"))))
 
     def test_a_checkpoint_without_a_gate_is_refused(self):
         self.assertIn("decoder", self.broken(self.edit(

@@ -78,7 +78,7 @@ void add_bench(CLI::App& app) {
   command->add_flag("--json", flags->json, "One JSON object");
   command->add_option("--generate", flags->generate, "Of a translator: tokens of the output (default 32)")->check(whole_number(1, 1u << 20))->type_name("N");
   add_session_flags(*command, flags->session, {Flag::kRows, Flag::kBeams, Flag::kThreads, Flag::kTileRows, Flag::kIsa, Flag::kPrecision});
-  command->footer("Examples:\n  heed bench build/models/minilm.heed --rows 128 --threads 2\n  heed bench build/models/translator.heed --rows 6 --generate 8 --beams 4");
+  command->footer("Example:\n  heed bench build/models/minilm.heed --rows 128 --threads 2\n  heed bench build/models/translator.heed --rows 6 --generate 8 --beams 4");
   command->callback([flags] { bench(*flags); });
 }
 
