@@ -207,6 +207,16 @@ class Converting(TranslatorTest):
         self.assertIn("none of the files of a tokenizer", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="wordpiece"))))
         self.assertIn("sounds", self.broken(self.edit(lambda graph: graph["tokenizer"].update(kind="sounds"))))
 
+    def test_an_output_token_without_a_piece_is_named(self):
+        folder = self.folder / "short"
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        pieces = (folder / "target.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "target.txt").write_text("".join(pieces[:100]), encoding="utf-8")
+        self.good("convert", str(folder), "-o", str(self.folder / "short.heed"))
+        message = self.bad(1, "run", str(self.folder / "short.heed"), "--text", "I love you")
+        self.assertIn("the vocabulary has 100 pieces", message)
+        self.assertIn(str(next(place for place, piece in enumerate(pieces) if piece == "je\n")), message)
+
     def test_a_checkpoint_without_a_gate_is_refused(self):
         self.assertIn("decoder", self.broken(self.edit(
             lambda graph: next(node for node in graph["graphs"][1]["nodes"] if node["op"] == "Recurrent").update(weight=-1))))

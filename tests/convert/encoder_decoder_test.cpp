@@ -233,6 +233,8 @@ TEST_CASE("Tokens that config.json does not mention are those of transformers' c
   Copy copy("bart");
   copy.remove("forced_eos_token_id");
   copy.remove("eos_token_id");
+  copy.remove("decoder_start_token_id");
+  CHECK(defaults_of(copy.path()).start_token == 2);
   CHECK(defaults_of(copy.path()).forced_last == 2);
   CHECK(defaults_of(copy.path()).stop_token == 2);
   copy.set("forced_eos_token_id", nullptr);
@@ -242,7 +244,9 @@ TEST_CASE("Tokens that config.json does not mention are those of transformers' c
 TEST_CASE("What changes an output and is not there is refused by name") {
   const std::pair<const char*, Json> changes[] = {{"do_sample", true}, {"repetition_penalty", 1.2}, {"num_beam_groups", 2}, {"suppress_tokens", {"a"}},
                                                   {"bad_words_ids", {{39}, {5, 6}}}, {"early_stopping", "often"}, {"eos_token_id", {0, 2}},
-                                                  {"forced_decoder_ids", {{1, 2}}}, {"encoder_no_repeat_ngram_size", 2}, {"eos_token_id", 40}};
+                                                  {"forced_decoder_ids", {{1, 2}}}, {"encoder_no_repeat_ngram_size", 2}, {"eos_token_id", 40},
+                                                  {"bad_words_ids", {{40}}}, {"suppress_tokens", {40}}, {"num_beams", 0}, {"num_beams", 1025},
+                                                  {"length_penalty", 4.5}, {"max_length", 2000000}, {"max_new_tokens", 0}};
   for (const auto& [key, value] : changes) {
     Copy copy("marian");
     copy.set(key, value);

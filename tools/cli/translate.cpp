@@ -122,6 +122,13 @@ struct Translation {
   std::string text;
 };
 
+// Tables of embeddings may be longer than the vocabulary.
+[[noreturn]] void refuse_without_piece(const Model& model, const std::vector<uint32_t>& tokens) {
+  const uint32_t pieces = tokenizer_of(model.handle(), HEED_TARGET)->vocabulary();
+  const uint32_t token = *std::find_if(tokens.begin(), tokens.end(), [&](uint32_t one) { return one >= pieces; });
+  throw Error(model.path() + ": the output has the token " + std::to_string(token) + ", and the vocabulary has " + std::to_string(pieces) + " pieces");
+}
+
 class Translator {
  public:
   Translator(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows)
@@ -191,6 +198,7 @@ class Translator {
     uint64_t bytes = 0;
     const heed_status status = heed_detokenize(&model_.handle(), &ids, nullptr, 0, &bytes);
     if (status == HEED_NO_TOKENIZER) return ids_text(tokens);
+    if (status == HEED_BAD_INPUT) refuse_without_piece(model_, tokens);
     if (bytes == 0) return "";
     std::string text(bytes, ' ');
     check(heed_detokenize(&model_.handle(), &ids, text.data(), bytes, &bytes), empty_diagnostic(), model_.path(), &model_.handle());

@@ -11,6 +11,9 @@ namespace heed::tools {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+// What heed/generate.h says a search takes.
+constexpr uint32_t kMostBeams = 1024, kMostTokens = 1u << 20;
+constexpr double kMostPenalty = 4;
 
 // Keys that say how much is returned, or matter only where tokens are drawn at random, which is refused.
 void ignore_neutral(Config& config) {
@@ -69,19 +72,38 @@ schema::EarlyStopping early_stopping(Config& config) {
 // What transformers takes where config.json does not mention these tokens (null does).
 struct Defaults {
   const char* family;
-  uint32_t stop, forced_last;
+  uint32_t start, stop, forced_last;
 };
-constexpr Defaults kDefaults[] = {{"marian", 0, 0}, {"bart", 2, 2}, {"t5", 1, kNone}};
+constexpr Defaults kDefaults[] = {{"marian", kNone, 0, 0}, {"bart", 2, 2, 2}, {"t5", kNone, 1, kNone}};
 
 void take_defaults(const Json& config, const std::string& family, schema::GenerationT& out) {
   for (const Defaults& one : kDefaults) {
     if (family != one.family) continue;
+    if (!config.contains("decoder_start_token_id") && one.start != kNone) out.start_token = one.start;
     if (!config.contains("eos_token_id")) out.stop_token = one.stop;
     if (!config.contains("forced_eos_token_id")) out.forced_last = one.forced_last;
   }
 }
 
 uint32_t behind_start(uint32_t length) { return length > 0 ? length - 1 : 0; }
+
+// `key` is a number from `least` to `most`, or not there.
+void check_range(Config& config, const char* key, const Json& least, const Json& most) {
+  const Json* value = config.find(key);
+  if (!value || !value->is_number()) return;
+  const double number = value->get<double>();
+  if (number >= least.get<double>() && number <= most.get<double>()) return;
+  throw Error(config.where() + ": \"" + key + "\" is " + shown(*value) + "; heed takes " + shown(least) + " to " + shown(most));
+}
+
+void check_ranges(Config& config) {
+  check_range(config, "max_new_tokens", 1, kMostTokens);
+  check_range(config, "max_length", 0, kMostTokens);
+  check_range(config, "min_new_tokens", 0, kMostTokens);
+  check_range(config, "min_length", 0, kMostTokens);
+  check_range(config, "num_beams", 1, kMostBeams);
+  check_range(config, "length_penalty", -kMostPenalty, kMostPenalty);
+}
 
 void read_lengths(Config& config, schema::GenerationT& out) {
   out.max_tokens = config.size("max_new_tokens", 0);
@@ -115,6 +137,7 @@ void check_token(const Config& config, const char* key, uint32_t token, uint32_t
 void read_search(Config& config, const EncoderDecoder& built, schema::GenerationT& out) {
   ignore_neutral(config);
   refuse_unsupported(config);
+  check_ranges(config);
   out.suppressed = suppressed(config);
   read_lengths(config, out);
   out.beams = config.size("num_beams", 1);
@@ -133,6 +156,7 @@ void read_search(Config& config, const EncoderDecoder& built, schema::Generation
   check_token(config, "eos_token_id", out.stop_token, built.target_vocabulary);
   check_token(config, "forced_bos_token_id", out.forced_first, built.target_vocabulary);
   check_token(config, "forced_eos_token_id", out.forced_last, built.target_vocabulary);
+  for (const uint32_t token : out.suppressed) check_token(config, "bad_words_ids or suppress_tokens", token, built.target_vocabulary);
 }
 
 }  // namespace
