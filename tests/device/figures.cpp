@@ -1,5 +1,5 @@
-// Prints what some models need under many limits, and a digest of what they compute with `ref`: one line each. The test
-// builds it for 32-bit and 64-bit pointers and compares (pointer_size_test.py).
+// Prints what some models need under many limits, and a digest of what they compute with `ref`: one line each, the same with
+// 32-bit and with 64-bit pointers and on every processor (ARENA-10; tools/emulate compares them).
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
