@@ -12,7 +12,7 @@
 namespace heed::tools {
 namespace {
 
-constexpr uint64_t kMostCells = uint64_t{1} << 25;  // 90 MB of page
+constexpr uint64_t kMostPageCells = uint64_t{1} << 25;  // 90 MB of page
 // Weights as 16-bit integers: 65534 is 1.
 constexpr double kOne = 65534;
 constexpr uint16_t kNoNumberCode = 65535;
@@ -71,7 +71,7 @@ std::string for_script(const Json& json) {
 
 void write_html(AtomicFile& file, const Attention& attention, MapKey first) {
   const std::vector<MapKey> keys = all_maps(attention);
-  check_cells(attention, keys.size(), kMostCells, "a page");
+  check_cells(attention, keys.size(), kMostPageCells, "a page");
   const auto write = [&](std::string_view text) { file.write(text.data(), text.size()); };
   write(page_begin());
   Json maps = Json::array();

@@ -12,10 +12,10 @@
 namespace heed::tools {
 namespace {
 
-constexpr size_t kGap = 8;
+constexpr size_t kPngGap = 8;
 constexpr size_t kLargestCell = 16;
 constexpr size_t kWantedSide = 1600;  // cells shrink until a picture is no larger, if they can
-constexpr uint64_t kMostCells = 1u << 24;
+constexpr uint64_t kMostPngCells = 1u << 24;
 
 // RGB, white where nothing is painted.
 struct Image {
@@ -39,16 +39,16 @@ struct Image {
 }  // namespace
 
 void write_png(AtomicFile& file, const Attention& attention, const std::vector<Map>& maps) {
-  check_cells(attention, maps.size(), kMostCells, "a PNG");
+  check_cells(attention, maps.size(), kMostPngCells, "a PNG");
   const Arrangement arrangement = arrange(maps.size());
   const size_t rows = attention.rows.size();
   const size_t columns = attention.columns.size();
   const size_t most_cells = std::max(arrangement.across * columns, arrangement.down * rows);
   const size_t cell = std::clamp<size_t>(kWantedSide / most_cells, 1, kLargestCell);
-  Image image(arrangement.across * (columns * cell + kGap) + kGap, arrangement.down * (rows * cell + kGap) + kGap);
+  Image image(arrangement.across * (columns * cell + kPngGap) + kPngGap, arrangement.down * (rows * cell + kPngGap) + kPngGap);
   for (size_t i = 0; i < maps.size(); ++i) {
-    const size_t left = kGap + i % arrangement.across * (columns * cell + kGap);
-    const size_t top = kGap + i / arrangement.across * (rows * cell + kGap);
+    const size_t left = kPngGap + i % arrangement.across * (columns * cell + kPngGap);
+    const size_t top = kPngGap + i / arrangement.across * (rows * cell + kPngGap);
     const double most = double{largest_weight(maps[i])};
     for (size_t at = 0; at < maps[i].weights.size(); ++at) {
       const double weight = double{maps[i].weights[at]};

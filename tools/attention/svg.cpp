@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kCell = 22;
 constexpr double kLetter = 7.5;  // about the width of a letter of 12 units
-constexpr double kGap = 24;
+constexpr double kSvgGap = 24;
 constexpr double kTitle = 22;
 constexpr size_t kShownLabel = 24;  // bytes
-constexpr uint64_t kMostCells = 1u << 18;  // 30 MB of picture
+constexpr uint64_t kMostSvgCells = 1u << 18;  // 30 MB of picture
 
 double room_for(const std::vector<std::string>& labels) {
   size_t most = 0;
@@ -27,7 +27,7 @@ class Sheet {
  public:
   Sheet(const Attention& attention, size_t maps)
       : attention_(attention), arrangement_(arrange(maps)), left_(room_for(attention.rows)), top_(room_for(attention.columns) + kTitle),
-        width_(left_ + kCell * static_cast<double>(attention.columns.size()) + kGap), height_(top_ + kCell * static_cast<double>(attention.rows.size()) + kGap) {}
+        width_(left_ + kCell * static_cast<double>(attention.columns.size()) + kSvgGap), height_(top_ + kCell * static_cast<double>(attention.rows.size()) + kSvgGap) {}
 
   std::string begin() const {
     return svg_begin(width_ * static_cast<double>(arrangement_.across), height_ * static_cast<double>(arrangement_.down), 12, attention_.model);
@@ -76,7 +76,7 @@ class Sheet {
 }  // namespace
 
 void write_svg(AtomicFile& file, const Attention& attention, const std::vector<Map>& maps) {
-  check_cells(attention, maps.size(), kMostCells, "an SVG");
+  check_cells(attention, maps.size(), kMostSvgCells, "an SVG");
   const Sheet sheet(attention, maps.size());
   const auto write = [&](const std::string& text) { file.write(text.data(), text.size()); };
   write(sheet.begin());
