@@ -22,13 +22,13 @@ heed_status check_heads(const PlanStep& step) {
   const struct {
     const char* name;
     uint32_t value;
-  } counts[] = {{"heads", node.heads()},
-                {"kv_heads", node.kv_heads()},
-                {"head_dim", node.head_dim()},
-                {"value_dim", node.value_dim()}};
+  } counts[] = {{"heads, of which there are 1 to 66000", node.heads()},
+                {"kv_heads, of which there are 1 to 66000", node.kv_heads()},
+                {"head_dim of 1 to 66000", node.head_dim()},
+                {"value_dim of 1 to 66000", node.value_dim()}};
   for (const auto& count : counts) {
     if (count.value == 0 || count.value > kMaxInt8Cols) {
-      return refuse(step.diagnostic, HEED_BAD_SHAPE, count.name, count.value, kMaxInt8Cols);
+      return refuse(step.diagnostic, HEED_BAD_SHAPE, count.name, count.value);
     }
   }
   if (node.heads() % node.kv_heads() != 0) {

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inputs: token ids, and segment ids where there is a segment table (an absent optional input reads as zeros).
-// Tables lie in layout `rows`, one row for each entry. The place is counted from the start of the sequence; where
+// Tables lie in layout `rows`, one row for each entry; the token table may be a matrix that a product reads, too, and then lies in
+// panels, with a bias that is not the tokens'. The place is counted from the start of the sequence; where
 // `state` names a kv_append, behind the keys that it has.
 #include "kernels/exact_float.h"
 //
+#include <cstring>
+
 #include "ops/norms.h"
 
 namespace heed {
@@ -15,7 +18,11 @@ heed_status check_table(const PlanStep& step, int32_t id, uint64_t least_rows, u
   if (id < 0) return HEED_OK;
   const WeightView table = weight_view(step.model, id);
   step.diagnostic->weight = id;
-  if (table.layout != schema::Layout::rows || table.bias != nullptr || table.input_scale != nullptr) {
+  const bool shared = table.layout == schema::Layout::panel16 && id == step.node.token();
+  if (!shared && (table.layout != schema::Layout::rows || table.bias != nullptr)) {
+    return refuse(step.diagnostic, HEED_UNSUPPORTED, what);
+  }
+  if (table.input_scale != nullptr) {
     return refuse(step.diagnostic, HEED_UNSUPPORTED, what);
   }
   if (heed_status s = expect_features(step, what, table.cols, features)) return s;
@@ -60,7 +67,27 @@ struct Table {
   float scale;
 };
 
+// A row out of its panel: some columns at a time are put side by side.
+void look_up_in_panel(const Step& step, const Table& table, uint64_t id, bool add, float* out) {
+  alignas(kAlignment) uint8_t piece[256];
+  const WeightView& weight = table.weight;
+  const bool int8 = weight.format == schema::Format::q8c;
+  const bool half = weight.format == schema::Format::f16;
+  const uint32_t together = int8 ? kGroupCols : 1;  // columns that lie side by side in the panel, and their bytes
+  const uint32_t bytes = int8 ? kGroupCols : half ? sizeof(uint16_t) : sizeof(float);
+  const uint64_t first = int8 ? panel_i8_index(id, 0, weight.cols) : panel_f32_index(id, 0, weight.cols) * bytes;
+  const uint8_t* at = static_cast<const uint8_t*>(weight.data) + first;
+  const uint32_t most = sizeof piece / bytes * together;
+  const float scale = int8 ? weight.scales[id] * table.scale : table.scale;
+  for (uint32_t begin = 0; begin < weight.cols; begin += most) {
+    const uint32_t count = weight.cols - begin < most ? weight.cols - begin : most;
+    for (uint32_t c = 0; c < count; c += together, at += bytes * kPanelRows) std::memcpy(piece + c / together * bytes, at, bytes);
+    step.kernels.look_up_row({piece, int8 ? ElementFormat::kI8 : half ? ElementFormat::kF16 : ElementFormat::kF32, count, scale, add, out + begin});
+  }
+}
+
 void look_up(const Step& step, const Table& table, uint64_t id, bool add, float* out) {
+  if (table.weight.layout == schema::Layout::panel16) return look_up_in_panel(step, table, id, add, out);
   const uint32_t cols = table.weight.cols;
   LookUpRow row{nullptr, ElementFormat::kF32, cols, table.scale, add, out};
   switch (table.weight.format) {

@@ -457,6 +457,14 @@ class Translation(AttentionTest):
             pieces = (ROOT / "tools/samples/translator/additive/target.txt").read_text(encoding="utf-8").splitlines()
             self.assertEqual(self.found(text, *flags)["rows"], [pieces[token] for token in tokens])
 
+    def test_a_copied_word_is_the_label_of_its_row(self):
+        text = "Frobnicus loves you"
+        printed = self.good("run", self.translator, "--text", text, "--unknown", "copy").text()
+        self.assertIn("Frobnicus", printed)
+        found = self.found(text, "--unknown", "copy")
+        self.assertIn("Frobnicus", found["rows"])
+        self.assertNotIn("<unk>", found["rows"])
+
     def test_files_of_every_kind(self):
         rows, columns = (len(self.found("I love you")[side]) for side in ("rows", "columns"))
         for kind in ("html", "svg", "png", "npy"):

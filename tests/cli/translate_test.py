@@ -6,7 +6,7 @@ import shutil
 import struct
 import unittest
 
-from program import ROOT, ProgramTest, run
+from program import ROOT, ProgramTest, run, tiny
 
 TRANSLATORS = ROOT / "tools" / "samples" / "translator"
 
@@ -220,6 +220,55 @@ class Converting(TranslatorTest):
     def test_a_checkpoint_without_a_gate_is_refused(self):
         self.assertIn("decoder", self.broken(self.edit(
             lambda graph: next(node for node in graph["graphs"][1]["nodes"] if node["op"] == "Recurrent").update(weight=-1))))
+
+
+class Compare(TranslatorTest):
+    """Both graphs are compared: what `encode` gives, and what `decode` says along the reference's outputs."""
+
+    def compare(self, *arguments) -> dict:
+        return self.good("compare", self.translator, *arguments, "--texts", self.texts("I love you", "I see her.", "where is the cat?"), "--json").json()
+
+    def test_a_model_with_itself(self):
+        report = self.compare(self.translator)
+        self.assertEqual([(one["graph"], one["max_abs_error"]) for one in report["outputs"]], [("encode", 0), ("decode", 0)])
+        self.assertEqual(report["decode"]["same_choices"], report["decode"]["tokens"])
+        self.assertEqual(report["decode"]["same_outputs"], 3)
+
+    def test_int8_with_the_checkpoint(self):
+        encode, decode = self.compare(str(TRANSLATORS / "additive"))["outputs"]
+        for one in (encode, decode):
+            self.assertGreater(one["sqnr_db"], 15)
+            self.assertGreater(one["max_abs_error"], 0)
+
+    def test_a_fault_in_the_decoder_alone_is_seen(self):
+        folder = self.folder / "faulty"
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        graph = json.loads((folder / "graph.json").read_text())
+        place = next(i for i, one in enumerate(graph["graphs"]) if one["name"] == "decode")
+        next(node for node in graph["graphs"][place]["nodes"] if node["op"] == "Attention")["scale"] = 0.0
+        (folder / "graph.json").write_text(json.dumps(graph))
+        report = self.compare(str(folder))
+        encode, decode = report["outputs"]
+        self.assertGreater(encode["sqnr_db"], 20)
+        self.assertLess(decode["sqnr_db"], 12)
+        self.assertLess(report["decode"]["same_outputs"], 3)
+
+    def test_it_says_what_was_compared(self):
+        texts = self.texts("I love you", "I see her.")
+        shown = self.good("compare", self.translator, str(TRANSLATORS / "additive"), "--texts", texts).text()
+        self.assertIn("decode: ", shown)
+        self.assertIn("2 of 2 outputs are the same", shown)
+        self.assertNotIn("not compared", shown)
+        tiny_rows = self.folder / "rows.npy"
+        report = self.good("inspect", self.translator, "--json").json()
+        features = next(one for one in report["graphs"] if one["name"] == "encode")["outputs"][0]["shape"][1]
+        tiny.write_npy(tiny_rows, (1, features), [0.0] * features)
+        shown = self.good("compare", self.translator, str(tiny_rows), "--texts", self.texts("love")).text()
+        self.assertIn("not compared: graph decode", shown)
+
+    def test_other_vocabularies_are_refused(self):
+        folder = ROOT / "tests" / "golden" / "generate" / "additive"
+        self.assertNotEqual(run("compare", self.translator, str(folder), "--texts", self.texts("I love you")).code, 0)
 
 
 class Bench(TranslatorTest):

@@ -217,6 +217,51 @@ TEST_CASE("Embed: token, position by place in the sequence, segment, scale, norm
   }
 }
 
+TEST_CASE("Embed reads a token table that lies in panels for a product as one that lies in rows, bit for bit") {
+  for (Format format : {Format::f32, Format::f16, Format::q8c}) {
+    for (const uint32_t cols : {1u, 3u, 19u, 64u, 130u, 255u, 260u, 515u}) {
+      std::vector<Output> found;
+      for (const bool panels : {false, true}) {
+        ModelBuilder builder;
+        const uint16_t tokens = builder.ids("tokens", 6);
+        const Plain plain = random_plain(37, cols, cols);
+        schema::NodeT node;
+        node.token = panels ? builder.matrix(plain, format, std::vector<float>(37, 5.0f)) : builder.table(plain, format);
+        node.position = builder.table(random_plain(6, cols, 2), format);
+        node.scale = 1.75f;
+        builder.output("y", builder.node(OpKind::Embed, {tokens}, node));
+        const AlignedBytes file = builder.finish();
+        for (const std::string& isa : runnable_isas()) {
+          TestSession session(file, {.tile_rows = 8, .isa = isa.c_str()});
+          found.push_back(session.run({ids_input("tokens", {0, 36, 15, 16, 17, 1})}));
+          INFO(isa << " " << cols << " columns");
+          REQUIRE(found.back() == found.front());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Embed refuses position and segment tables in panels, and token tables with an input scale") {
+  const auto refused = [](const auto& change) {
+    ModelBuilder builder;
+    const uint16_t tokens = builder.ids("tokens", 6);
+    const uint16_t segments = builder.ids("segments", 6);
+    schema::NodeT node;
+    node.token = builder.table(random_plain(8, 4, 1), Format::q8c);
+    node.position = builder.table(random_plain(6, 4, 2), Format::q8c);
+    node.segment = builder.table(random_plain(2, 4, 3), Format::q8c);
+    change(builder, node);
+    builder.output("y", builder.node(OpKind::Embed, {tokens, segments}, node));
+    const AlignedBytes file = builder.finish();
+    heed_model model;
+    return heed_open(file.data(), file.size(), 0, &model, nullptr) == HEED_UNSUPPORTED;
+  };
+  CHECK(refused([](auto& b, auto& n) { n.position = b.matrix(random_plain(6, 4, 2), Format::q8c); }));
+  CHECK(refused([](auto& b, auto& n) { n.segment = b.matrix(random_plain(2, 4, 3), Format::q8c); }));
+  CHECK(refused([](auto& b, auto& n) { n.token = b.matrix(random_plain(8, 4, 1), Format::q8c, {}, {1, 2, 1, 1}); }));
+}
+
 TEST_CASE("QNT-01: rows of zeros give the bias, not NaN") {
   ModelBuilder builder;
   schema::NodeT node;

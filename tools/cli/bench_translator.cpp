@@ -1,7 +1,5 @@
 // `heed bench` of an encoder-decoder: the input once, then token by token.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <memory>
 #include <set>
 
 #include "cli/bench.h"
@@ -18,15 +16,9 @@ namespace {
 
 constexpr uint32_t kDefaultTokens = 32;
 
-uint32_t graph_index(const Model& model, std::string_view name) {
-  uint32_t index = 0;
-  while (model.tables().graphs()->Get(index)->name()->string_view() != name) ++index;
-  return index;
-}
-
 // Bytes of the weights that one run of `decode` reads as a whole: all but tables, of which it takes a row.
 uint64_t decode_weight_bytes(const Model& model) {
-  const flatbuffers::Vector<flatbuffers::Offset<schema::Node>>& nodes = *model.tables().graphs()->Get(graph_index(model, "decode"))->nodes();
+  const flatbuffers::Vector<flatbuffers::Offset<schema::Node>>& nodes = *graph_named(model, "decode").nodes();
   std::set<int32_t> read;
   for (const schema::Node* node : nodes) {
     for (const int32_t id : {node->weight(), node->query(), node->key(), node->value(), node->output(), node->up(), node->gate(), node->down(),
@@ -52,9 +44,7 @@ heed_generate_options options_for(const Model& model, const BenchFlags& flags) {
 // Linear layers and attention of an input and its output.
 double gmac_of(const Model& model, const heed_limits& limits, const heed_generate_options& options, uint32_t rows) {
   const auto sum = [&](const char* graph, const heed_limits& of) {
-    uint64_t total = 0;
-    for (const uint64_t part : graph_facts(model, graph_index(model, graph), of).multiply_adds) total += part;
-    return static_cast<double>(total) * 1e-9;
+    return static_cast<double>(total_multiply_adds(model, graph_index(model, graph), of)) * 1e-9;
   };
   heed_limits one = limits;
   one.max_rows = one.max_sequence_rows = rows;
@@ -74,27 +64,18 @@ double gmac_of(const Model& model, const heed_limits& limits, const heed_generat
 void bench_translator(const Model& model, const BenchFlags& flags) {
   const uint32_t rows = flags.session.rows;
   const heed_generate_options options = options_for(model, flags);
-  const heed_limits limits = translator_limits(model, flags.session, options, rows);
+  Translator translator(model, flags.session, options, rows);
+  Session& session = translator.session();
+  const heed_limits& limits = session.limits();
   const double start_ms = open_plan_ms(flags, limits);
-  Session session(model, limits, flags.session);
   const std::vector<Sequence> sequences = {sequence_of_noise(model, rows, kNoiseSeed)};
   const std::vector<int32_t>& ids = sequences[0][0].ids;
-  const uint64_t block_bytes = generator_bytes(model, options);
-  const std::unique_ptr<void, void (*)(void*)> block(std::aligned_alloc(HEED_ALIGNMENT, (block_bytes / HEED_ALIGNMENT + 1) * HEED_ALIGNMENT), std::free);
-  if (!block) throw Error(model.path() + ": the machine has no " + std::to_string(block_bytes) + " bytes for the search");
-
-  const heed_generation task{&options, ids.data(), rows, block.get(), block_bytes};
-  const auto generate = [&] {
-    heed_generated output;
-    heed_diagnostic diagnostic = empty_diagnostic();
-    check(heed_generate(session.handle(), &task, &output, &diagnostic), diagnostic, model.path(), &model.handle());
-  };
-  const Batch batch(*model.tables().graphs()->Get(graph_index(model, "encode")), sequences, {0});
+  const Batch batch(graph_named(model, "encode"), sequences, {0});
   heed_pass encode = batch.pass();
   encode.graph = "encode";
   const double peak = int8_peak_gmac_per_s(session.isa()) * flags.session.threads;
   const double read_peak = read_peak_gb_per_s();
-  const Measured whole = measure(flags.seconds, generate);
+  const Measured whole = measure(flags.seconds, [&] { translator.search(ids); });
   const Measured prefill = measure(flags.seconds / 5, [&] {
     heed_reset(session.handle());
     session.run(encode);
@@ -112,7 +93,7 @@ void bench_translator(const Model& model, const BenchFlags& flags) {
                        {"int8_peak_gmac_per_s", peak}, {"peak_fraction", gmac_per_s / peak},
                        {"prefill_tokens_per_s", rows / (prefill.min_ms * 1e-3)}, {"decode_tokens_per_s", tokens_per_s},
                        {"read_gb_per_s", read}, {"read_peak_gb_per_s", read_peak}, {"arena_bytes", session.arena_bytes()},
-                       {"generator_bytes", block_bytes}, {"open_plan_ms", start_ms}});
+                       {"generator_bytes", translator.block_bytes()}, {"open_plan_ms", start_ms}});
   }
   Table table({"rows", "generate", "beams", "threads", "isa", "runs", "min ms", "median ms", "prefill/s", "decode/s", "read GB/s", "of", "arena bytes", "open+plan ms"});
   table.add({std::to_string(rows), std::to_string(options.max_tokens), std::to_string(options.beams), std::to_string(flags.session.threads),

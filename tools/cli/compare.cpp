@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/compare_decode.h"
 #include "cli/flags.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"
 #include "cli/sample_texts.h"
+#include "cli/translator.h"
 #include "convert/convert.h"
 #include "error.h"
 
@@ -67,45 +68,6 @@ std::vector<OutputData> outputs_of(const std::string& path, const std::vector<st
   return {std::move(data)};
 }
 
-// One output of all cases. SQNR is of all values together.
-struct Difference {
-  std::string output;
-  double min_cosine = std::numeric_limits<double>::infinity();
-  double mean_cosine = 0;
-  double max_abs_error = 0;
-  double sqnr_db = 0;
-  size_t worst = 0;
-};
-
-Difference differ(const OutputData& ours, const OutputData& reference) {
-  Difference difference;
-  difference.output = ours.name;
-  double signal = 0, noise = 0;
-  for (uint64_t i = 0; i < ours.sequences(); ++i) {
-    const std::span<const float> a = ours.of(i);
-    const std::span<const float> b = reference.of(i);
-    double ab = 0, aa = 0, bb = 0;
-    for (size_t k = 0; k < a.size(); ++k) {
-      const double error = double{a[k]} - b[k];
-      ab += double{a[k]} * b[k];
-      aa += double{a[k]} * a[k];
-      bb += double{b[k]} * b[k];
-      noise += error * error;
-      // Not-a-number has to win, so the comparison is the other way round.
-      if (!(std::fabs(error) <= difference.max_abs_error)) difference.max_abs_error = std::fabs(error);
-    }
-    signal += bb;
-    const double cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : ab / std::sqrt(aa * bb);
-    difference.mean_cosine += cosine / static_cast<double>(ours.sequences());
-    if (!(cosine >= difference.min_cosine)) {
-      difference.min_cosine = cosine;
-      difference.worst = i;
-    }
-  }
-  difference.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
-  return difference;
-}
-
 // The outputs have to be the same ones; reference outputs from a file stand for the first.
 std::vector<Difference> differences(const std::vector<OutputData>& ours, const std::vector<OutputData>& reference, const CompareFlags& flags) {
   if (reference.size() > ours.size()) throw Error(flags.other + ": has more outputs than " + flags.path);
@@ -116,7 +78,9 @@ std::vector<Difference> differences(const std::vector<OutputData>& ours, const s
                   std::to_string(reference[o].features) + " features, that of " + flags.path + " has " + std::to_string(ours[o].rows()) + " of " +
                   std::to_string(ours[o].features));
     }
-    list.push_back(differ(ours[o], reference[o]));
+    DifferenceSum sum(ours[o].name);
+    for (uint64_t i = 0; i < ours[o].sequences(); ++i) sum.add(ours[o].of(i), reference[o].of(i));
+    list.push_back(sum.result());
   }
   return list;
 }
@@ -144,62 +108,122 @@ void check_inputs(const Model& model, const Model& other, const CompareFlags& fl
   if (!alike) throw Error(flags.other + ": has inputs " + inputs_text(other) + ", but " + flags.path + " has " + inputs_text(model));
 }
 
-std::vector<OutputData> reference_outputs(const CompareFlags& flags, const Model& model, const Cases& cases) {
+// What a model is compared with. Without a model these are numbers from a file.
+struct Reference {
+  std::unique_ptr<AtomicFile> converted;  // never named
+  std::unique_ptr<Model> model;
+  std::vector<Sequence> sequences;
+  std::vector<OutputData> outputs;
+};
+
+Reference read_reference(const CompareFlags& flags, const Model& model, const Cases& cases) {
   namespace fs = std::filesystem;
   SessionFlags defaults;
   defaults.threads = flags.session.threads;
   std::string path = flags.other;
-  std::optional<AtomicFile> converted;  // never named
+  Reference reference;
   if (fs::is_directory(path)) {
     ConvertOptions options;
     options.source = path;
     options.weights = "f32";
-    converted.emplace(temporary_file("heed-reference.heed"));
-    convert_into(options, *converted);
-    path = converted->temporary_path();
+    reference.converted = std::make_unique<AtomicFile>(temporary_file("heed-reference.heed"));
+    convert_into(options, *reference.converted);
+    path = reference.converted->temporary_path();
   } else if (path.ends_with(".npy")) {
-    return outputs_of(path, cases.texts);
+    reference.outputs = outputs_of(path, cases.texts);
+    return reference;
   }
-  const Model other(path, 0, flags.other);
+  reference.model = std::make_unique<Model>(path, 0, flags.other);
   // Both tokenize for themselves: a difference there is a difference.
-  const Cases others = cases.texts.empty() ? Cases{} : make_cases(other, flags.texts);
-  if (cases.texts.empty()) check_inputs(model, other, flags);
-  return outputs_of(other, cases.texts.empty() ? cases.sequences : others.sequences, defaults);
+  reference.sequences = cases.texts.empty() ? cases.sequences : make_cases(*reference.model, flags.texts).sequences;
+  if (cases.texts.empty()) check_inputs(model, *reference.model, flags);
+  reference.outputs = outputs_of(*reference.model, reference.sequences, defaults);
+  return reference;
+}
+
+// Of an encoder-decoder both graphs are compared; null if the reference is a file of numbers, which are those of `encode`.
+std::optional<DecodeDifference> compare_outputs(const CompareFlags& flags, const Model& model, const Cases& cases, const Reference& reference) {
+  if (!is_translator(model) || !reference.model) return std::nullopt;
+  if (!is_translator(*reference.model)) throw Error(flags.other + ": has no graphs encode and decode, but " + flags.path + " has");
+  SessionFlags defaults;
+  defaults.threads = flags.session.threads;
+  return compare_decode({model, cases.sequences, flags.session}, {*reference.model, reference.sequences, defaults});
 }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+struct Comparison {
+  std::vector<std::string> graphs;  // of each difference
+  std::vector<Difference> list;
+  std::optional<DecodeDifference> decode;
+};
+
+// Graphs that nothing was compared of.
+std::string left_out(const Model& model, const Comparison& comparison) {
+  std::string names;
+  for (const schema::Graph* graph : *model.tables().graphs()) {
+    const std::string name = graph->name()->str();
+    if (std::find(comparison.graphs.begin(), comparison.graphs.end(), name) == comparison.graphs.end()) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+void print_comparison_json(const Comparison& comparison, const Cases& cases) {
+  const auto text = [&](size_t index) { return cases.texts.empty() ? std::string() : cases.texts[index]; };
+  Json outputs = Json::array();
+  for (size_t i = 0; i < comparison.list.size(); ++i) {
+    const Difference& d = comparison.list[i];
+    outputs.push_back({{"name", d.output}, {"graph", comparison.graphs[i]}, {"min_cosine", finite(d.min_cosine)}, {"mean_cosine", finite(d.mean_cosine)},
+                       {"max_abs_error", finite(d.max_abs_error)}, {"sqnr_db", finite(d.sqnr_db)}, {"worst", d.worst}, {"worst_text", text(d.worst)}});
+  }
+  Json json = outputs[0];
+  json["texts"] = cases.sequences.size();
+  json["outputs"] = outputs;
+  if (comparison.decode) {
+    json["decode"] = {{"tokens", comparison.decode->tokens}, {"same_choices", comparison.decode->same_choices}, {"same_outputs", comparison.decode->same_outputs}};
+  }
+  print_json(json);
+}
+
+void print_comparison(const Model& model, const Comparison& comparison, const Cases& cases) {
+  Table table({"output", "texts", "min cosine", "mean cosine", "max abs error", "SQNR dB", "worst"});
+  table.lean_left(6);
+  const bool several = model.tables().graphs()->size() > 1;
+  for (size_t i = 0; i < comparison.list.size(); ++i) {
+    const Difference& d = comparison.list[i];
+    const std::string worst = cases.texts.empty() ? "" : " " + shortened(cases.texts[d.worst], 60);
+    table.add({printable((several ? comparison.graphs[i] + ": " : "") + d.output), std::to_string(cases.sequences.size()), fixed(d.min_cosine, 6),
+               fixed(d.mean_cosine, 6), fixed(d.max_abs_error, 6), fixed(d.sqnr_db, 1), std::to_string(d.worst + 1) + worst});
+  }
+  print(table.text());
+  if (comparison.decode) {
+    const DecodeDifference& d = *comparison.decode;
+    print("decode, along the reference's greedy outputs: " + std::to_string(d.same_choices) + " of " + std::to_string(d.tokens) +
+          " tokens have the same likeliest one; by itself: " + std::to_string(d.same_outputs) + " of " + std::to_string(cases.sequences.size()) +
+          " outputs are the same\n");
+  }
+  if (const std::string names = left_out(model, comparison); !names.empty()) print("not compared: graph " + printable(names) + "\n");
+}
+
 void compare(const CompareFlags& flags) {
   const Model model(flags.path);
   const Cases cases = make_cases(model, flags.texts);
-  const std::vector<OutputData> reference = reference_outputs(flags, model, cases);
-  const std::vector<Difference> list = differences(outputs_of(model, cases.sequences, flags.session), reference, flags);
-  const auto text = [&](size_t index) { return cases.texts.empty() ? std::string() : cases.texts[index]; };
-  if (flags.json) {
-    Json outputs = Json::array();
-    for (const Difference& d : list) {
-      outputs.push_back({{"name", d.output}, {"min_cosine", finite(d.min_cosine)}, {"mean_cosine", finite(d.mean_cosine)},
-                         {"max_abs_error", finite(d.max_abs_error)}, {"sqnr_db", finite(d.sqnr_db)}, {"worst", d.worst}, {"worst_text", text(d.worst)}});
-    }
-    Json json = outputs[0];
-    json["texts"] = cases.sequences.size();
-    json["outputs"] = outputs;
-    return print_json(json);
+  const Reference reference = read_reference(flags, model, cases);
+  Comparison comparison;
+  comparison.list = differences(outputs_of(model, cases.sequences, flags.session), reference.outputs, flags);
+  comparison.graphs.assign(comparison.list.size(), model.graph().name()->str());
+  comparison.decode = compare_outputs(flags, model, cases, reference);
+  if (comparison.decode) {
+    comparison.list.push_back(comparison.decode->logits);
+    comparison.graphs.push_back("decode");
   }
-  Table table({"output", "texts", "min cosine", "mean cosine", "max abs error", "SQNR dB", "worst"});
-  table.lean_left(6);
-  for (const Difference& d : list) {
-    const std::string worst = cases.texts.empty() ? "" : " " + shortened(text(d.worst), 60);
-    table.add({printable(d.output), std::to_string(cases.sequences.size()), fixed(d.min_cosine, 6), fixed(d.mean_cosine, 6), fixed(d.max_abs_error, 6),
-               fixed(d.sqnr_db, 1), std::to_string(d.worst + 1) + worst});
-  }
-  print(table.text());
+  flags.json ? print_comparison_json(comparison, cases) : print_comparison(model, comparison, cases);
 }
 
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("compare", "How far a model's outputs are from a reference");
+  CLI::App* command = app.add_subcommand("compare", "How far a model's outputs are from a reference; of a translator: those of both graphs");
   auto flags = std::make_shared<CompareFlags>();
   command->add_option("model", flags->path, "Model file")->required()->type_name("A.heed");
   command->add_option("reference", flags->other, "Another model file, the checkpoint's folder, or outputs in .npy, a row for each text")

@@ -20,8 +20,15 @@ namespace {
 constexpr int kDataExit = 1;
 constexpr int kUsageExit = 2;
 
+// A name in a file may have any length. Where things are stands at the front of a message, what to do at its end.
+std::string without_middle(const std::string& message) {
+  constexpr size_t kMost = 1500, kFront = 1000, kEnd = 400;
+  if (message.size() <= kMost) return message;
+  return message.substr(0, kFront) + " ... (" + std::to_string(message.size() - kFront - kEnd) + " bytes) ... " + message.substr(message.size() - kEnd);
+}
+
 int fail(int exit_code, const std::string& message) {
-  std::fprintf(stderr, "heed: error: %s\n", heed::tools::printable(message).c_str());
+  std::fprintf(stderr, "heed: error: %s\n", heed::tools::printable(without_middle(message)).c_str());
   return exit_code;
 }
 

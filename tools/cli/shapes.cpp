@@ -56,8 +56,8 @@ GraphFacts graph_facts(const Model& model, uint32_t graph, const heed_limits& li
   return facts;
 }
 
-uint64_t total_multiply_adds(const Model& model, const heed_limits& limits) {
-  const std::vector<uint64_t> parts = graph_facts(model, 0, limits).multiply_adds;
+uint64_t total_multiply_adds(const Model& model, uint32_t graph, const heed_limits& limits) {
+  const std::vector<uint64_t> parts = graph_facts(model, graph, limits).multiply_adds;
   return std::accumulate(parts.begin(), parts.end(), uint64_t{0});
 }
 

@@ -17,7 +17,7 @@ struct GraphFacts {
 };
 
 GraphFacts graph_facts(const Model& model, uint32_t graph, const heed_limits& limits);
-// Of the first graph, all nodes together.
-uint64_t total_multiply_adds(const Model& model, const heed_limits& limits);
+// Of all nodes of a graph together.
+uint64_t total_multiply_adds(const Model& model, uint32_t graph, const heed_limits& limits);
 
 }  // namespace heed::tools

@@ -2,8 +2,6 @@
 #include "cli/translate.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <span>
 
 #include "attention/collect.h"
@@ -17,13 +15,6 @@
 
 namespace heed::tools {
 namespace {
-
-const schema::Graph* find_graph(const Model& model, std::string_view name) {
-  for (const schema::Graph* graph : *model.tables().graphs()) {
-    if (graph->name()->string_view() == name) return graph;
-  }
-  return nullptr;
-}
 
 // An input: its ids, and the bytes that each stands for.
 struct Source {
@@ -72,7 +63,7 @@ std::vector<Source> gather(const Model& model, const TranslateWork& work, const 
 // The nodes of `decode` that look at the input.
 std::vector<uint32_t> looking_nodes(const Model& model) {
   std::vector<uint32_t> places;
-  const auto& nodes = *find_graph(model, "decode")->nodes();
+  const auto& nodes = *graph_named(model, "decode").nodes();
   for (uint32_t place = 0; place < nodes.size(); ++place) {
     const schema::Node& node = *nodes.Get(place);
     const bool looks = node.op() == schema::OpKind::Attention && node.state() >= 0 &&
@@ -114,11 +105,8 @@ std::string ids_text(const std::vector<uint32_t>& ids) {
   return text;
 }
 
-struct Translation {
-  std::vector<uint32_t> tokens;
-  std::vector<float> log_probabilities;
-  float score = 0;
-  bool stopped = false;
+struct Translation : Found {
+  std::vector<std::string> copies;  // for each token the input's word that stands for it, empty where none does
   std::string text;
 };
 
@@ -129,88 +117,52 @@ struct Translation {
   throw Error(model.path() + ": the output has the token " + std::to_string(token) + ", and the vocabulary has " + std::to_string(pieces) + " pieces");
 }
 
-class Translator {
- public:
-  Translator(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows)
-      : model_(model),
-        options_(options),
-        session_(model, translator_limits(model, flags, options, rows), flags),
-        block_bytes_(generator_bytes(model, options)),
-        block_(std::aligned_alloc(HEED_ALIGNMENT, (block_bytes_ / HEED_ALIGNMENT + 1) * HEED_ALIGNMENT), std::free) {
-    if (!block_) throw Error(model.path() + ": the machine has no " + std::to_string(block_bytes_) + " bytes for the search");
+// What each token of an output looked at in the input.
+Attention look(const Model& model, Translator& translator, const Source& source, const std::vector<uint32_t>& tokens) {
+  Tapped tapped;
+  translator.retrace(source.ids, tokens, {Tapped::take, &tapped});
+  Attention attention = describe_translation(model);
+  attention.rows = target_labels(model, tokens);
+  attention.columns = labels_of_ids(model, source.ids);
+  for (size_t i = 0; i < source.words.size(); ++i) {
+    if (!source.words[i].empty()) attention.columns[i] = printable(source.words[i]);
   }
+  tapped.fill(looking_nodes(model), &attention);
+  return attention;
+}
 
-  Translation translate(const Source& source, bool copies) {
-    const heed_generation task = task_of(source);
-    heed_generated output;
-    heed_diagnostic diagnostic = empty_diagnostic();
-    check(heed_generate(session_.handle(), &task, &output, &diagnostic), diagnostic, model_.path(), &model_.handle());
-    Translation result;
-    result.tokens.assign(output.tokens, output.tokens + output.count);
-    result.log_probabilities.assign(output.log_probabilities, output.log_probabilities + output.count);
-    result.score = output.score;
-    result.stopped = output.stopped != 0;
-    result.text = join(result.tokens, copies ? copied(result.tokens, source) : std::vector<heed_span>());
-    return result;
+// For each unknown output token the input word that it attends to most.
+std::vector<std::string> copied(const Model& model, Translator& translator, const std::vector<uint32_t>& tokens, const Source& source) {
+  const uint32_t unknown = heed_unknown_token(&model.handle(), HEED_TARGET);
+  std::vector<std::string> copies(tokens.size());
+  if (std::find(tokens.begin(), tokens.end(), unknown) == tokens.end()) return copies;
+  const Attention attention = look(model, translator, source, tokens);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == unknown) copies[i] = source.words[most_attended(attention, i)];
   }
+  return copies;
+}
 
-  // What each token of an output looked at in the input.
-  Attention look(const Source& source, const std::vector<uint32_t>& tokens) {
-    Tapped tapped;
-    const heed_retrace_tap tap{Tapped::take, &tapped};
-    const heed_generation task = task_of(source);
-    heed_diagnostic diagnostic = empty_diagnostic();
-    check(heed_retrace(session_.handle(), &task, tokens.data(), static_cast<uint32_t>(tokens.size()), &tap, &diagnostic), diagnostic,
-          model_.path(), &model_.handle());
-    Attention attention = describe_translation(model_);
-    attention.rows = target_labels(model_, tokens);
-    attention.columns = labels_of_ids(model_, source.ids);
-    for (size_t i = 0; i < source.words.size(); ++i) {
-      if (!source.words[i].empty()) attention.columns[i] = printable(source.words[i]);
-    }
-    tapped.fill(looking_nodes(model_), &attention);
-    return attention;
-  }
-  const Session& session() const { return session_; }
-  uint64_t block_bytes() const { return block_bytes_; }
+std::string join(const Model& model, const std::vector<uint32_t>& tokens, const std::vector<std::string>& copies) {
+  std::vector<heed_span> spans;
+  for (const std::string& word : copies) spans.push_back({word.empty() ? nullptr : word.data(), static_cast<uint32_t>(word.size())});
+  const heed_ids ids{tokens.data(), static_cast<uint32_t>(tokens.size()), spans.empty() ? nullptr : spans.data()};
+  uint64_t bytes = 0;
+  const heed_status status = heed_detokenize(&model.handle(), &ids, nullptr, 0, &bytes);
+  if (status == HEED_NO_TOKENIZER) return ids_text(tokens);
+  if (status == HEED_BAD_INPUT) refuse_without_piece(model, tokens);
+  if (bytes == 0) return "";
+  std::string text(bytes, ' ');
+  check(heed_detokenize(&model.handle(), &ids, text.data(), bytes, &bytes), empty_diagnostic(), model.path(), &model.handle());
+  return text;
+}
 
- private:
-  heed_generation task_of(const Source& source) const {
-    return {&options_, source.ids.data(), static_cast<uint32_t>(source.ids.size()), block_.get(), block_bytes_};
-  }
-
-  // For each unknown output token the input word that it attends to most.
-  std::vector<heed_span> copied(const std::vector<uint32_t>& tokens, const Source& source) {
-    const uint32_t unknown = heed_unknown_token(&model_.handle(), HEED_TARGET);
-    std::vector<heed_span> copies(tokens.size(), heed_span{nullptr, 0});
-    if (std::find(tokens.begin(), tokens.end(), unknown) == tokens.end()) return copies;
-    const Attention attention = look(source, tokens);
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i] != unknown) continue;
-      const std::string& word = source.words[most_attended(attention, i)];
-      copies[i] = {word.data(), static_cast<uint32_t>(word.size())};
-    }
-    return copies;
-  }
-
-  std::string join(const std::vector<uint32_t>& tokens, const std::vector<heed_span>& copies) const {
-    const heed_ids ids{tokens.data(), static_cast<uint32_t>(tokens.size()), copies.empty() ? nullptr : copies.data()};
-    uint64_t bytes = 0;
-    const heed_status status = heed_detokenize(&model_.handle(), &ids, nullptr, 0, &bytes);
-    if (status == HEED_NO_TOKENIZER) return ids_text(tokens);
-    if (status == HEED_BAD_INPUT) refuse_without_piece(model_, tokens);
-    if (bytes == 0) return "";
-    std::string text(bytes, ' ');
-    check(heed_detokenize(&model_.handle(), &ids, text.data(), bytes, &bytes), empty_diagnostic(), model_.path(), &model_.handle());
-    return text;
-  }
-
-  const Model& model_;
-  heed_generate_options options_;
-  Session session_;
-  uint64_t block_bytes_;
-  std::unique_ptr<void, void (*)(void*)> block_;
-};
+Translation translate_one(const Model& model, Translator& translator, const Source& source, bool copies) {
+  Translation result{translator.search(source.ids), {}, ""};
+  if (copies) result.copies = copied(model, translator, result.tokens, source);
+  result.text = join(model, result.tokens, result.copies);
+  return result;
+}
 
 }  // namespace
 
@@ -230,7 +182,11 @@ heed_generate_options options_of(const Model& model, const TranslateFlags& flags
   options.beams = flags.beams.value_or(options.beams);
   options.max_tokens = flags.max_tokens.value_or(options.max_tokens);
   check_max_tokens(model, options.max_tokens, "--max-tokens");
-  options.min_tokens = flags.min_tokens.value_or(options.min_tokens);
+  options.min_tokens = flags.min_tokens.value_or(std::min(options.min_tokens, options.max_tokens));
+  if (options.min_tokens > options.max_tokens) {
+    throw UsageError("--min-tokens " + std::to_string(options.min_tokens) + ": an output has at most " + std::to_string(options.max_tokens) + " tokens" +
+                     (flags.max_tokens ? ", as --max-tokens says" : ""));
+  }
   options.no_repeat = flags.no_repeat.value_or(options.no_repeat);
   if (flags.length_penalty) options.length_penalty = static_cast<float>(*flags.length_penalty);
   return options;
@@ -271,8 +227,6 @@ void add_translate_flags(CLI::App& command, TranslateFlags& flags) {
       ->check(CLI::IsMember({"copy"}))->type_name("copy");
 }
 
-bool is_translator(const Model& model) { return find_graph(model, "encode") && find_graph(model, "decode"); }
-
 void refuse_translate_flags(const Model& model, const TranslateFlags& flags) {
   const std::pair<const char*, bool> given[] = {{"--beams", flags.beams.has_value()}, {"--max-tokens", flags.max_tokens.has_value()},
                                                 {"--min-tokens", flags.min_tokens.has_value()}, {"--no-repeat", flags.no_repeat.has_value()},
@@ -280,20 +234,6 @@ void refuse_translate_flags(const Model& model, const TranslateFlags& flags) {
   for (const auto& [name, is_given] : given) {
     if (is_given) throw Error(model.path() + ": " + name + " is of use only for a model with the graphs encode and decode, which this one does not have");
   }
-}
-
-heed_limits translator_limits(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows) {
-  heed_limits limits = make_limits(model, flags, {std::max(rows, options.beams), options.beams, rows});
-  limits.beams = options.beams;
-  if (limits.max_context) limits.max_context = options.max_tokens;  // 0: no state grows
-  return limits;
-}
-
-uint64_t generator_bytes(const Model& model, const heed_generate_options& options) {
-  uint64_t bytes = 0;
-  heed_diagnostic diagnostic = empty_diagnostic();
-  check(heed_generate_bytes(&options, &bytes, &diagnostic), diagnostic, model.path(), &model.handle());
-  return bytes;
 }
 
 namespace {
@@ -313,7 +253,7 @@ void translate(const Model& model, const TranslateWork& work, const TranslateFla
   const std::vector<Source> sources = gather(model, work, flags);
   Translator translator = translator_for(model, sources, flags, session);
   std::vector<Translation> translations;
-  for (const Source& source : sources) translations.push_back(translator.translate(source, !flags.unknown.empty()));
+  for (const Source& source : sources) translations.push_back(translate_one(model, translator, source, !flags.unknown.empty()));
 
   if (print_as.json) {
     Json list = Json::array();
@@ -329,7 +269,7 @@ void translate(const Model& model, const TranslateWork& work, const TranslateFla
 Attention describe_translation(const Model& model) {
   Attention attention;
   attention.model = model.path();
-  attention.layers = layers_of(*find_graph(model, "decode"), looking_nodes(model));
+  attention.layers = layers_of(graph_named(model, "decode"), looking_nodes(model));
   if (attention.layers.empty()) throw Error(model.path() + ": graph \"decode\" has no attention to what \"encode\" made");
   return attention;
 }
@@ -338,9 +278,13 @@ Attention translation_attention(const Model& model, const TranslateWork& work, c
   const std::vector<Source> sources = gather(model, work, flags);
   if (sources.size() != 1) throw Error(model.path() + ": there are " + std::to_string(sources.size()) + " texts; attention is shown for one");
   Translator translator = translator_for(model, sources, flags, session);
-  const Translation translation = translator.translate(sources[0], false);
+  const Translation translation = translate_one(model, translator, sources[0], !flags.unknown.empty());
   if (translation.tokens.empty()) throw Error(model.path() + ": the output has no tokens, so there is no attention to show");
-  return translator.look(sources[0], translation.tokens);
+  Attention attention = look(model, translator, sources[0], translation.tokens);
+  for (size_t i = 0; i < translation.copies.size(); ++i) {
+    if (!translation.copies[i].empty()) attention.rows[i] = printable(translation.copies[i]);
+  }
+  return attention;
 }
 
 }  // namespace heed::tools

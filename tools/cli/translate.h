@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "attention/maps.h"
-#include "cli/session.h"
-#include "heed/generate.h"
+#include "cli/translator.h"
 
 namespace heed::tools {
 
@@ -22,15 +21,8 @@ struct TranslateFlags {
 };
 void add_translate_flags(CLI::App& command, TranslateFlags& flags);
 
-// Whether the model has the graphs `encode` and `decode`.
-bool is_translator(const Model& model);
 // Throws Error if a flag is given that only such a model has a use for.
 void refuse_translate_flags(const Model& model, const TranslateFlags& flags);
-
-// Limits for inputs of at most `rows` tokens and outputs of options.max_tokens.
-heed_limits translator_limits(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows);
-// Bytes of the search's block.
-uint64_t generator_bytes(const Model& model, const heed_generate_options& options);
 
 // Throws Error, which begins with `flag`, if the states that grow with an output have no room for so many tokens.
 void check_max_tokens(const Model& model, uint32_t tokens, const char* flag);

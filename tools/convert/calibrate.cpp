@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convert/evaluate.h"
+#include "convert/sample_outputs.h"
 #include "convert/sample_texts.h"
 #include "error.h"
 #include "files.h"
@@ -55,11 +56,71 @@ std::vector<float> column_maxima(const Spec& spec, const std::vector<int32_t>& g
   return largest;
 }
 
+const schema::GraphT* find_graph(const Spec& spec, const std::string& name) {
+  for (const auto& graph : spec.model.graphs) {
+    if (graph->name == name) return graph.get();
+  }
+  return nullptr;
+}
+
+const schema::GraphInputT& first_input(const schema::GraphT& graph) { return *graph.inputs.at(0); }
+
+// Whether a run of several rows is not the same as several runs of one: a recurrent decoder reads one token at a time.
+bool runs_by_row(const schema::GraphT& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) { return node->op == schema::OpKind::LoadState; });
+}
+
+// What an encoder-decoder reads while it writes `tokens`.
+void run_translation(const Evaluator& evaluator, const schema::GraphT& decode, const Values& tokens, KeptStates& states, const Evaluator::Watch& watch) {
+  const std::string& name = first_input(decode).name;
+  if (!runs_by_row(decode)) {
+    evaluator.run(decode, {{name, tokens}}, states, watch);
+    return;
+  }
+  for (const int32_t id : tokens.ids) evaluator.run(decode, {{name, {1, 0, {}, {id}}}}, states, watch);
+}
+
+void check_lengths(const heed_model& model, const std::vector<Values>& sequences, const fs::path& texts) {
+  heed_limits limits;
+  heed_default_limits(&model, &limits);
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].rows <= limits.max_sequence_rows) continue;
+    throw Error(texts.string() + ": text " + std::to_string(i + 1) + " has " + std::to_string(sequences[i].rows) + " tokens, the model takes at most " +
+                std::to_string(limits.max_sequence_rows));
+  }
+}
+
+// What every matrix is given while the model reads the texts and, of an encoder-decoder, writes its outputs.
+std::map<int32_t, Squares> watch_inputs(const Spec& spec, const heed_model& model, const std::vector<Values>& sequences) {
+  const Evaluator evaluator(spec);
+  std::map<int32_t, Squares> squares;
+  const auto watch = [&](int32_t weight, const Values& seen) { squares[weight].add(seen); };
+  const schema::GraphT* decode = find_graph(spec, "encode") ? find_graph(spec, "decode") : nullptr;
+  const schema::GraphT& encode = decode ? *find_graph(spec, "encode") : *spec.model.graphs.at(0);
+  std::vector<Values> outputs;
+  if (decode) outputs = sample_outputs(model, sequences);
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    KeptStates states;
+    evaluator.run(encode, {{first_input(encode).name, sequences[i]}}, states, watch);
+    if (decode) run_translation(evaluator, *decode, outputs[i], states, watch);
+  }
+  return squares;
+}
+
+// Evens out the columns that a group of matrices reads.
+void scale_group(const Spec& spec, const std::vector<int32_t>& group, const Squares& seen, InputScales& scales) {
+  std::vector<float> inputs = seen.root_means();
+  std::vector<float> columns = column_maxima(spec, group);
+  floor_at_share(inputs);
+  floor_at_share(columns);
+  for (size_t c = 0; c < inputs.size(); ++c) columns[c] = std::sqrt(columns[c] / inputs[c]);
+  for (const int32_t id : group) scales[id] = columns;
+}
+
 }  // namespace
 
 InputScales calibrate(const Spec& spec, const fs::path& draft, const fs::path& texts, ConvertReport& report) {
-  const schema::GraphInputT& input = *spec.model.graphs.at(0)->inputs.at(0);
-  if (!spec.model.tokenizer || input.type != schema::ElementType::i32) {
+  if (!spec.model.tokenizer || first_input(*spec.model.graphs.at(0)).type != schema::ElementType::i32) {
     throw Error("--calibrate: this model has no tokenizer, so it cannot read texts");
   }
   const MappedFile bytes(draft);
@@ -68,21 +129,18 @@ InputScales calibrate(const Spec& spec, const fs::path& draft, const fs::path& t
     throw Error(draft.string() + ": was changed");
   }
   const std::vector<Values> sequences = tokenize_texts(model, *spec.model.metadata, texts);
-  const Evaluator evaluator(spec);
-  std::map<int32_t, Squares> squares;
-  const auto watch = [&](int32_t weight, const Values& seen) { squares[weight].add(seen); };
-  for (const Values& tokens : sequences) evaluator.run({{input.name, tokens}}, watch);
-
+  check_lengths(model, sequences, texts);
+  const std::map<int32_t, Squares> squares = watch_inputs(spec, model, sequences);
+  const std::vector<bool> tables = token_tables(spec.model);
   InputScales scales;
-  for (const auto& node : spec.model.graphs.at(0)->nodes) {
-    for (const std::vector<int32_t>& group : weights_by_input(*node)) {
-      if (spec.model.weights[group[0]]->format != schema::Format::q8c) continue;
-      std::vector<float> inputs = squares.at(group[0]).root_means();
-      std::vector<float> columns = column_maxima(spec, group);
-      floor_at_share(inputs);
-      floor_at_share(columns);
-      for (size_t c = 0; c < inputs.size(); ++c) columns[c] = std::sqrt(columns[c] / inputs[c]);
-      for (const int32_t id : group) scales[id] = columns;
+  for (const auto& graph : spec.model.graphs) {
+    for (const auto& node : graph->nodes) {
+      for (const std::vector<int32_t>& group : weights_by_input(*node)) {
+        const auto seen = squares.find(group[0]);
+        const bool table = std::any_of(group.begin(), group.end(), [&](int32_t id) { return tables[id]; });  // its rows are also read as they are
+        const bool int8 = spec.model.weights[group[0]]->format == schema::Format::q8c;
+        if (int8 && !table && seen != squares.end()) scale_group(spec, group, seen->second, scales);
+      }
     }
   }
   report.calibration_texts = static_cast<uint32_t>(sequences.size());

@@ -71,12 +71,7 @@ std::optional<Format> asked_format(const std::string& word) {
 // small and added to the tokens' rows, keep f16 where the rest is int8.
 void choose_formats(Spec& spec, std::optional<Format> asked) {
   const std::vector<Role> roles = weight_roles(spec);
-  std::vector<bool> tokens(roles.size());
-  for (const auto& graph : spec.model.graphs) {
-    for (const auto& node : graph->nodes) {
-      if (node->token >= 0) tokens[node->token] = true;
-    }
-  }
+  const std::vector<bool> tokens = token_tables(spec.model);
   for (size_t i = 0; i < roles.size(); ++i) {
     schema::WeightT& weight = *spec.model.weights[i];
     if (weight.rows == 0 || weight.cols == 0) throw Error(spec.weights[i].values.title() + " has no elements");
@@ -100,7 +95,30 @@ void choose_state_formats(schema::ModelT& model) {
   }
 }
 
-void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
+// A bound of what states that grow keep, and with it of an output's length.
+void bound_context(uint32_t rows, Spec& spec) {
+  schema::ModelT& model = spec.model;
+  for (const auto& state : model.states) {
+    if (state->kind != schema::StateKind::kv_append) continue;
+    if (state->rows > 0 && rows > state->rows) {
+      throw Error("--max-context " + std::to_string(rows) + ": state '" + state->name + "' has room for at most " + std::to_string(state->rows) + " positions");
+    }
+    state->rows = rows;
+  }
+  model.metadata->max_context = rows;
+  if (!model.generation) return;
+  uint32_t& tokens = model.generation->max_tokens;
+  if (tokens > rows) {
+    spec.notes.push_back("outputs of " + std::to_string(tokens) + " tokens asked for by the source; --max-context " + std::to_string(rows) + " cuts them");
+    tokens = rows;
+  }
+  if (model.generation->min_tokens > rows) {
+    throw Error("--max-context " + std::to_string(rows) + ": the source asks for outputs of at least " + std::to_string(model.generation->min_tokens) + " tokens");
+  }
+}
+
+void apply_limits(Spec& spec, const ConvertOptions& options) {
+  schema::ModelT& model = spec.model;
   if (options.target != "any" && options.target != "mcu") {
     throw UsageError("--target " + options.target + ": unknown; use any or mcu");
   }
@@ -112,7 +130,7 @@ void apply_limits(schema::ModelT& model, const ConvertOptions& options) {
   }
   if (!model.metadata) model.metadata = std::make_unique<schema::MetadataT>();
   if (options.target == "mcu") model.metadata->tile_rows = kMcuTileRows;
-  if (options.max_context) model.metadata->max_context = *options.max_context;
+  if (options.max_context) bound_context(*options.max_context, spec);
   const bool cuts = model.tokenizer && model.tokenizer->truncation > 0;
   if (cuts) model.metadata->max_sequence_rows = model.tokenizer->truncation;
   if (!options.max_rows) return;
@@ -251,7 +269,7 @@ ConvertReport convert_into(const ConvertOptions& options, AtomicFile& file) {
     check_names(spec, "input", graph->inputs);
     check_names(spec, "output", graph->outputs);
   }
-  apply_limits(spec.model, options);
+  apply_limits(spec, options);
   choose_formats(spec, asked);
   choose_state_formats(spec.model);
   report.family = spec.model.metadata->family;

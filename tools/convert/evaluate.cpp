@@ -9,6 +9,14 @@
 #include "error.h"
 
 namespace heed::tools {
+
+void softmax(float* row, uint32_t count) {
+  const float largest = *std::max_element(row, row + count);
+  double sum = 0;
+  for (uint32_t i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - largest);
+  for (uint32_t i = 0; i < count; ++i) row[i] = static_cast<float>(row[i] / sum);
+}
+
 namespace {
 
 using schema::ActivationKind;
@@ -43,13 +51,6 @@ float activate(ActivationKind kind, float x) {
 
 void activate(ActivationKind kind, Values& values) {
   for (float& x : values.data) x = activate(kind, x);
-}
-
-void softmax(float* row, uint32_t count) {
-  const float largest = *std::max_element(row, row + count);
-  double sum = 0;
-  for (uint32_t i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - largest);
-  for (uint32_t i = 0; i < count; ++i) row[i] = static_cast<float>(row[i] / sum);
 }
 
 void l2_normalize(float* row, uint32_t count) {
@@ -94,36 +95,20 @@ Values combine(const Values& a, const Values& b, Op op) {
   return out;
 }
 
-// Where one head's part of a row begins.
-struct Head {
-  uint32_t query, key, value, out;
-};
-
-// The keys that row r of q may see: [first, second).
-std::pair<int64_t, int64_t> visible_keys(const NodeT& node, const Values& q, const Values& k, uint32_t r) {
-  const int64_t place = r + (node.causal_top_left ? 0 : int64_t{k.rows} - q.rows);
-  int64_t end = k.rows;
-  if (node.causal) end = std::min(end, place + 1);
-  if (node.window_right >= 0) end = std::min(end, place + node.window_right + 1);
-  return {node.window_left >= 0 ? std::max<int64_t>(0, place - node.window_left) : 0, end};
+// The features of all inputs side by side.
+Values concatenate(const std::vector<const Values*>& in) {
+  Values out{in[0]->rows, 0, {}, {}};
+  for (const Values* one : in) out.features += one->features;
+  for (uint32_t r = 0; r < out.rows; ++r) {
+    for (const Values* one : in) out.data.insert(out.data.end(), one->row(r), one->row(r) + one->features);
+  }
+  return out;
 }
 
-// One head of one sequence: out = softmax(q k^T * scale) v.
-void attend(const NodeT& node, const Head& head, const Values& q, const Values& k, const Values& v, Values& out) {
-  std::vector<float> scores(k.rows);
-  for (uint32_t r = 0; r < q.rows; ++r) {
-    const auto [begin, end] = visible_keys(node, q, k, r);
-    if (begin >= end) continue;  // nothing to attend to: zeros
-    for (int64_t j = begin; j < end; ++j) {
-      scores[j] = 0;
-      for (uint32_t d = 0; d < node.head_dim; ++d) scores[j] += q.row(r)[head.query + d] * k.row(j)[head.key + d];
-      scores[j] *= node.scale;
-    }
-    softmax(&scores[begin], static_cast<uint32_t>(end - begin));
-    for (int64_t j = begin; j < end; ++j) {
-      add_scaled(scores[j], v.row(j) + head.value, node.value_dim, out.row(r) + head.out);
-    }
-  }
+Values slice(const NodeT& node, const Values& in) {
+  Values out{in.rows, node.slice_end - node.slice_begin, {}, {}};
+  for (uint32_t r = 0; r < in.rows; ++r) out.data.insert(out.data.end(), in.row(r) + node.slice_begin, in.row(r) + node.slice_end);
+  return out;
 }
 
 }  // namespace
@@ -131,7 +116,7 @@ void attend(const NodeT& node, const Head& head, const Values& q, const Values& 
 Evaluator::Evaluator(const Spec& spec) : spec_(spec) {
   const std::vector<Role> roles = weight_roles(spec);
   for (size_t i = 0; i < spec.weights.size(); ++i) {
-    Weight weight{spec.model.weights[i]->rows, spec.model.weights[i]->cols, to_f32(spec.weights[i].values), {}};
+    Weight weight{spec.model.weights[i]->rows, spec.model.weights[i]->cols, to_f32(spec.weights[i].values), {}, false};
     if (spec.weights[i].bias) weight.bias = to_f32(*spec.weights[i].bias);
     if (roles[i] == Role::kMatrix) {
       std::vector<float> transposed(weight.values.size());
@@ -139,13 +124,14 @@ Evaluator::Evaluator(const Spec& spec) : spec_(spec) {
         for (size_t c = 0; c < weight.cols; ++c) transposed[c * weight.rows + r] = weight.values[r * weight.cols + c];
       }
       weight.values = std::move(transposed);
+      weight.transposed = true;
     }
     weights_.push_back(std::move(weight));
   }
 }
 
-std::map<std::string, Values> Evaluator::run(const std::map<std::string, Values>& inputs, const Watch& watch) const {
-  const schema::GraphT& graph = *spec_.model.graphs.at(0);
+std::map<std::string, Values> Evaluator::run(const schema::GraphT& graph, const std::map<std::string, Values>& inputs, KeptStates& states,
+                                             const Watch& watch) const {
   std::vector<Values> values(graph.values);
   const uint32_t rows = inputs.empty() ? 0 : inputs.begin()->second.rows;
   for (const auto& input : graph.inputs) {
@@ -160,57 +146,81 @@ std::map<std::string, Values> Evaluator::run(const std::map<std::string, Values>
     }
   }
   for (const auto& node : graph.nodes) {
-    std::vector<const Values*> in;
+    Inputs in;
     for (const uint16_t id : node->inputs) in.push_back(&values.at(id));
-    values.at(node->outputs.at(0)) = evaluate(*node, in, watch);
+    std::vector<Values> out = evaluate(*node, in, states, watch);
+    for (size_t i = 0; i < node->outputs.size(); ++i) values.at(node->outputs[i]) = std::move(out.at(i));
   }
   std::map<std::string, Values> outputs;
   for (const auto& output : graph.outputs) outputs[output->name] = values.at(output->value);
   return outputs;
 }
 
-Values Evaluator::evaluate(const NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const {
-  Values out;
+std::vector<Values> Evaluator::evaluate(const NodeT& node, const Inputs& in, KeptStates& states, const Watch& watch) const {
   switch (node.op) {
     case OpKind::Embed:
-      return embed(node, in);
+      return {embed(node, in, states)};
     case OpKind::Attention:
-      return attention(node, in, watch);
+      return {attention(node, in, states, watch)};
     case OpKind::FeedForward:
-      return feed_forward(node, *in.at(0), watch);
-    case OpKind::Linear:
-      out = multiply(node.weight, *in.at(0), watch);
+      return {feed_forward(node, *in.at(0), watch)};
+    case OpKind::Linear: {
+      Values out = multiply(node.weight, *in.at(0), watch);
       activate(node.activation, out);
-      return out;
+      return {std::move(out)};
+    }
+    case OpKind::Recurrent:
+      return recurrent(node, in, watch);
+    case OpKind::KeyValue:
+      states[node.state] = {project(node.key, *in.at(0), watch), project(node.value, *in.at(0), watch)};
+      return {};
+    case OpKind::LoadState: {
+      const Values& kept = states[node.state].keys;
+      const uint32_t features = spec_.model.states.at(node.state)->features;
+      return {kept.rows ? kept : Values{1, features, std::vector<float>(features), {}}};
+    }
+    case OpKind::StoreState:
+      states[node.state].keys = *in.at(0);
+      return {};
+    default:
+      return {loose(node, in)};
+  }
+}
+
+// Ops without weights, and norms.
+Values Evaluator::loose(const NodeT& node, const Inputs& in) const {
+  Values out = *in.at(0);
+  switch (node.op) {
     case OpKind::Norm:
-      out = *in.at(0);
       normalize(node, node.weight, out);
       return out;
     case OpKind::Activation:
-      out = *in.at(0);
       activate(node.activation, out);
       return out;
     case OpKind::Add:
-      return combine(*in.at(0), *in.at(1), [](float a, float b) { return a + b; });
+      return combine(out, *in.at(1), [](float a, float b) { return a + b; });
     case OpKind::Mul:
-      return combine(*in.at(0), *in.at(1), [](float a, float b) { return a * b; });
+      return combine(out, *in.at(1), [](float a, float b) { return a * b; });
     case OpKind::Softmax:
-      out = *in.at(0);
       for (uint32_t r = 0; r < out.rows; ++r) softmax(out.row(r), out.features);
       return out;
     case OpKind::Pool:
-      return pool(node, *in.at(0));
+      return pool(node, out);
     case OpKind::L2Normalize:
-      out = *in.at(0);
       for (uint32_t r = 0; r < out.rows; ++r) l2_normalize(out.row(r), out.features);
       return out;
+    case OpKind::Concat:
+      return concatenate(in);
+    case OpKind::Slice:
+      return slice(node, out);
     default:
       throw Error("node '" + node.name + "': the op " + schema::EnumNameOpKind(node.op) + " cannot be evaluated yet");
   }
 }
 
-Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in) const {
-  if (node.state >= 0) throw Error("node '" + node.name + "': places behind a state cannot be evaluated yet");
+Values Evaluator::embed(const NodeT& node, const Inputs& in, const KeptStates& states) const {
+  const auto kept = states.find(node.state);
+  const int64_t before = kept == states.end() ? 0 : kept->second.keys.rows;
   const Weight& token = weights_.at(node.token);
   Values out{in.at(0)->rows, token.cols, std::vector<float>(size_t{in[0]->rows} * token.cols), {}};
   const auto add = [&](int32_t id, uint32_t row, int64_t index, float scale) {
@@ -218,35 +228,14 @@ Values Evaluator::embed(const NodeT& node, const std::vector<const Values*>& in)
     if (index < 0 || index >= table.rows) {
       throw Error("node '" + node.name + "': id " + std::to_string(index) + " is outside its table");
     }
-    for (uint32_t c = 0; c < table.cols; ++c) out.row(row)[c] += table.values[index * table.cols + c] * scale;
+    for (uint32_t c = 0; c < table.cols; ++c) out.row(row)[c] += table.at(static_cast<size_t>(index), c) * scale;
   };
   for (uint32_t r = 0; r < out.rows; ++r) {
     add(node.token, r, in[0]->ids[r], node.scale);
-    if (node.position >= 0) add(node.position, r, int64_t{r} + node.position_offset, 1);
+    if (node.position >= 0) add(node.position, r, before + r + node.position_offset, 1);
     if (node.segment >= 0) add(node.segment, r, in.size() > 1 ? in[1]->ids[r] : 0, 1);
   }
   normalize(node, node.norm_out, out);
-  return out;
-}
-
-Values Evaluator::attention(const NodeT& node, const std::vector<const Values*>& in, const Watch& watch) const {
-  if (node.state >= 0 || node.score_weight >= 0 || std::min({node.query, node.key, node.value, node.output}) < 0) {
-    throw Error("node '" + node.name + "': attention with a state, additive scores or absent projections cannot be evaluated yet");
-  }
-  Values rows = *in.at(0);
-  normalize(node, node.norm_in, rows);
-  const Values& source = in.size() > 1 ? *in[1] : rows;
-  const Values q = multiply(node.query, rows, watch);
-  const Values k = multiply(node.key, source, watch);
-  const Values v = multiply(node.value, source, watch);
-  const uint32_t width = node.heads * node.value_dim;
-  Values pooled{q.rows, width, std::vector<float>(size_t{q.rows} * width), {}};
-  for (uint32_t h = 0; h < node.heads; ++h) {
-    const uint32_t kv = h / (node.heads / node.kv_heads);
-    attend(node, {h * node.head_dim, kv * node.head_dim, kv * node.value_dim, h * node.value_dim}, q, k, v, pooled);
-  }
-  Values out = multiply(node.output, pooled, watch);
-  finish_block(node, *in[0], out);
   return out;
 }
 

@@ -2,29 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convert/sample_texts.h"
 
-#include <algorithm>
-
+#include "convert/tokenizer.h"
 #include "error.h"
-#include "files.h"
 
 namespace heed::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> read_lines(const fs::path& path) {
-  const MappedFile file(path);
-  std::vector<std::string> lines;
-  std::string_view rest = file.text();
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (!line.empty()) lines.emplace_back(line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return lines;
-}
 
 Values token_ids(const heed_model& model, const std::string& text) {
   uint32_t count = 0;
@@ -48,6 +32,7 @@ std::vector<Values> tokenize_texts(const heed_model& model, const schema::Metada
   }
   std::vector<Values> sequences;
   for (const std::string& line : read_lines(path)) {
+    if (line.empty()) continue;
     sequences.push_back(token_ids(model, prompt + line));
     if (sequences.back().rows == 0) sequences.pop_back();
   }

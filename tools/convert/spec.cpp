@@ -45,10 +45,21 @@ std::vector<Use> weight_uses(const NodeT& node) {
 
 }  // namespace
 
+std::vector<bool> token_tables(const schema::ModelT& model) {
+  std::vector<bool> tables(model.weights.size());
+  for (const auto& graph : model.graphs) {
+    for (const auto& node : graph->nodes) {
+      if (node->op == OpKind::Embed && node->token >= 0 && static_cast<size_t>(node->token) < tables.size()) tables[node->token] = true;
+    }
+  }
+  return tables;
+}
+
 std::vector<Role> weight_roles(const Spec& spec) {
   const schema::ModelT& model = spec.model;
   const std::string where = spec.origin + ": ";
   std::vector<Role> roles(model.weights.size(), Role::kUnused);
+  const std::vector<bool> tokens = token_tables(model);
   for (const auto& graph : model.graphs) {
     for (const auto& node : graph->nodes) {
       for (const auto& [id, role] : weight_uses(*node)) {
@@ -57,11 +68,15 @@ std::vector<Role> weight_roles(const Spec& spec) {
           throw Error(where + "graph '" + graph->name + "', node '" + node->name + "': weight id " + std::to_string(id) +
                       " is not one of the " + std::to_string(roles.size()) + " weights");
         }
-        if (roles[id] != Role::kUnused && roles[id] != role) {
+        const Role before = roles[id];
+        roles[id] = role;
+        if (before == Role::kUnused || before == role) continue;
+        const bool shared = tokens[id] && before != Role::kVector && role != Role::kVector;
+        roles[id] = Role::kMatrix;
+        if (!shared) {
           throw Error(where + "weight '" + model.weights[id]->name +
                       "' is used in two ways (as a matrix, table or vector); give each use a weight of its own");
         }
-        roles[id] = role;
       }
     }
   }
@@ -82,6 +97,8 @@ std::vector<std::vector<int32_t>> weights_by_input(const NodeT& node) {
   }
   if (node.op == OpKind::FeedForward) groups = {{node.up, node.gate}, {node.down}};
   if (node.op == OpKind::Linear) groups = {{node.weight}};
+  if (node.op == OpKind::KeyValue) groups = {{node.key, node.value}};
+  if (node.op == OpKind::Recurrent) groups = {{node.weight, node.backward_weight}, {node.recurrent}, {node.backward_recurrent}};
   for (auto& group : groups) std::erase(group, -1);
   std::erase_if(groups, [](const auto& group) { return group.empty(); });
   return groups;

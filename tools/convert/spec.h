@@ -30,9 +30,12 @@ struct Spec {
 // What a weight is for, which decides how it may be stored.
 enum class Role : uint8_t { kUnused, kMatrix, kTable, kVector };
 
-// The role of each weight, by the nodes that name it. Throws Error for an id out of range, a weight with two
-// roles and one that no node names.
+// The role of each weight, by the nodes that name it; a table of tokens that is a matrix, too, is a matrix. Throws Error for an id out
+// of range, a weight with two other roles and one that no node names.
 std::vector<Role> weight_roles(const Spec& spec);
+
+// Which weights are tables of tokens.
+std::vector<bool> token_tables(const schema::ModelT& model);
 
 // Ids of weights that multiply the same input, in one node: {query, key, value}, {gate, up}, {down}, ...
 std::vector<std::vector<int32_t>> weights_by_input(const schema::NodeT& node);

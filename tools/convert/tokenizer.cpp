@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "convert/json.h"
 #include "convert/tokenizer_files.h"
 #include "convert/tokenizer_subwords.h"
 #include "error.h"
@@ -49,7 +50,7 @@ void check_ids(const TokenizerSpec& spec) {
   };
   for (const uint32_t id : spec.prefix) check(id, "what leads a text");
   for (const uint32_t id : spec.suffix) check(id, "what follows a text");
-  for (const schema::AddedTokenT& token : spec.added) check(token.id, "added token '" + token.text + "'");
+  for (const schema::AddedTokenT& token : spec.added) check(token.id, "added token " + shown(token.text));
   if (spec.prefix.size() + spec.suffix.size() > kMaxSpecialTokens) {
     throw Error(spec.where + ": more than " + std::to_string(kMaxSpecialTokens) + " special tokens around a text");
   }
@@ -61,7 +62,7 @@ void check_added(const TokenizerSpec& spec) {
   for (const schema::AddedTokenT& token : spec.added) {
     if (token.special) continue;
     if (token.single_word) {
-      throw Error(spec.where + ": added token '" + token.text + "' has \"single_word\", which heed does not do. Set it to false, or make the token special");
+      throw Error(spec.where + ": added token " + shown(token.text) + " has \"single_word\", which heed does not do. Set it to false, or make the token special");
     }
     if (++looked_for > kMaxAddedTokens) {
       throw Error(spec.where + ": more than " + std::to_string(kMaxAddedTokens) + " added tokens that are not special ones; heed looks for at most so many");
@@ -150,7 +151,7 @@ void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out) {
 }
 
 bool has_tokenizer(const fs::path& folder) {
-  for (const char* name : {"source.spm", "tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "vocab.json", "vocab.txt"}) {
+  for (const char* name : {"source.spm", "tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "vocab.json", "vocab.txt", "merges.txt", "target.spm"}) {
     if (fs::exists(folder / name)) return true;
   }
   return false;
@@ -166,7 +167,10 @@ void build_tokenizer(const fs::path& folder, const std::string& model_type, sche
     if (fs::exists(folder / name)) return build_subwords(read_sentencepiece(folder / name, model_type), out);
   }
   if (fs::exists(folder / "vocab.txt")) return build_wordpiece(read_vocabulary_text(folder, model_type), out);
-  if (!fs::exists(folder / "vocab.json")) {
+  if (model_type == "marian" || fs::exists(folder / "target.spm")) {
+    throw Error((folder / "source.spm").string() + ": is missing; Marian's tokenizer is source.spm, target.spm and vocab.json");
+  }
+  if (!fs::exists(folder / "vocab.json") && !fs::exists(folder / "merges.txt")) {
     throw Error(folder.string() + ": has none of the files of a tokenizer that heed reads: tokenizer.json, vocab.txt, vocab.json with merges.txt, spiece.model, tokenizer.model, source.spm");
   }
   build_subwords(read_vocabulary_and_merges(folder, model_type), out);

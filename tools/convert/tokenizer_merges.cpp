@@ -21,6 +21,28 @@ bool has_sentence_marks(const std::string& model_type, const std::string& where)
   throw Error(where + ": heed does not know how the family '" + model_type + "' uses vocab.json and merges.txt. Save the checkpoint with tokenizer.json");
 }
 
+// Pieces of several characters that no merge gives: a file that was cut short leaves some.
+void check_complete(const SubwordSpec& spec, const fs::path& merges) {
+  std::vector<bool> made(spec.pieces.size());
+  for (const schema::Merge& merge : spec.merges) made[merge.id()] = true;
+  for (const schema::AddedTokenT& token : spec.added) made[token.id] = true;
+  const auto is_missing = [&](size_t id) {
+    const std::string& piece = spec.pieces[id];
+    const bool filler = piece.rfind("madeupword", 0) == 0;  // fairseq's, that round a table up
+    const auto characters = std::count_if(piece.begin(), piece.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    return !made[id] && !filler && characters > 1;
+  };
+  size_t count = 0, first = 0;
+  for (size_t id = spec.pieces.size(); id-- > 0;) {
+    if (!is_missing(id)) continue;
+    first = id;
+    ++count;
+  }
+  if (count == 0) return;
+  throw Error(merges.string() + ": has no merge for " + std::to_string(count) + " of the pieces of vocab.json, " + shown(spec.pieces[first]) +
+              " for one; it is cut short, or belongs to another vocabulary");
+}
+
 }  // namespace
 
 SubwordSpec read_vocabulary_and_merges(const fs::path& folder, const std::string& model_type) {
@@ -28,6 +50,7 @@ SubwordSpec read_vocabulary_and_merges(const fs::path& folder, const std::string
   const fs::path vocabulary = folder / "vocab.json";
   const fs::path merges = folder / "merges.txt";
   spec.where = vocabulary.string();
+  if (!fs::exists(vocabulary)) throw Error(merges.string() + ": vocab.json is missing beside it. Save the checkpoint with tokenizer.json");
   const bool marked = has_sentence_marks(model_type, spec.where);
   if (!fs::exists(merges)) throw Error(spec.where + ": merges.txt is missing beside it. Save the checkpoint with tokenizer.json");
   if (fs::exists(folder / "added_tokens.json")) {
@@ -56,6 +79,7 @@ SubwordSpec read_vocabulary_and_merges(const fs::path& folder, const std::string
     token.special = true;
     spec.added.push_back(token);
   }
+  check_complete(spec, merges);
   for (const char* name : {"<s>", "</s>"}) {
     if (!marked) break;
     if (ids.count(name) == 0) throw Error(spec.where + ": the vocabulary has no '" + name + "', which stands around a text of '" + model_type + "'");

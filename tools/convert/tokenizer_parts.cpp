@@ -108,7 +108,7 @@ schema::AddedTokenT read_added_token(Config config) {
 void add_token(schema::AddedTokenT token, TokenizerSpec& spec) {
   if (token.id == spec.pieces.size()) spec.pieces.push_back(token.text);
   if (token.id > spec.pieces.size() || spec.pieces[token.id] != token.text) {
-    throw Error(spec.where + ": added token '" + token.text + "' has id " + std::to_string(token.id) +
+    throw Error(spec.where + ": added token " + shown(token.text) + " has id " + std::to_string(token.id) +
                 ", which is not its place in the vocabulary of " + std::to_string(spec.pieces.size()) + " pieces");
   }
   spec.added.push_back(std::move(token));

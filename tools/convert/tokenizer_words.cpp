@@ -52,7 +52,9 @@ void build_tables(bool lower, schema::TokenizerT& out) {
 }  // namespace
 
 void build_words(const std::filesystem::path& file, schema::TokenizerT& out) {
-  const std::vector<std::string> pieces = read_lines(file);
+  std::vector<std::string> pieces = read_lines(file);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // what some editors put before a text
+  if (!pieces.empty() && pieces[0].rfind(kByteOrderMark, 0) == 0) pieces[0].erase(0, kByteOrderMark.size());
   const std::string where = file.string();
   std::set<uint32_t> hidden(out.prefix.begin(), out.prefix.end());
   hidden.insert(out.suffix.begin(), out.suffix.end());

@@ -154,10 +154,13 @@ class Builder {
     return {side.prefix + "embed_tokens.weight"};
   }
 
+  // Of the decoder, and of both if they share it, it is the last matrix, too, if that is tied.
   int32_t token_table(GraphBuilder& graph, const Side& side) {
-    if (sizes_.shares_tables && shared_table_ >= 0) return shared_table_;
-    shared_table_ = graph.matrix(tied_tensor(checkpoint_, table_names(side), {side.vocabulary, sizes_.features}, where_));
-    return shared_table_;
+    if (sizes_.shares_tables && table_ >= 0) return table_;
+    std::optional<SourceTensor> bias;
+    if (sizes_.tied && (sizes_.shares_tables || &side == &sizes_.decoder)) bias = output_bias();
+    table_ = graph.matrix(tied_tensor(checkpoint_, table_names(side), {side.vocabulary, sizes_.features}, where_), std::move(bias));
+    return table_;
   }
 
   int32_t position_table(GraphBuilder& graph, const std::string& name) {
@@ -172,10 +175,8 @@ class Builder {
   }
 
   int32_t output_matrix(GraphBuilder& graph) {
-    const std::vector<std::string> names = sizes_.tied ? table_names(sizes_.decoder) : std::vector<std::string>{"lm_head.weight"};
-    SourceTensor values = tied_tensor(checkpoint_, names, {sizes_.decoder.vocabulary, sizes_.features}, where_);
-    values.name = "lm_head.weight";  // in the file beside the table, packed for products
-    return graph.matrix(values, output_bias());
+    if (sizes_.tied) return table_;
+    return graph.matrix(checkpoint_.take("lm_head.weight", {sizes_.decoder.vocabulary, sizes_.features}, where_), output_bias());
   }
 
   // [1, vocabulary] in the checkpoint.
@@ -205,7 +206,7 @@ class Builder {
   Spec& spec_;
   const std::string where_;
   std::vector<int32_t> own_, source_;  // states of each decoder layer
-  int32_t shared_table_ = -1;
+  int32_t table_ = -1;  // of the tokens that were last embedded
   int32_t sinusoids_ = -1;
 };
 

@@ -100,10 +100,8 @@ class Builder {
   }
 
   int32_t output_matrix(GraphBuilder& graph) {
-    const std::vector<std::string> names = sizes_.tied ? table_names() : std::vector<std::string>{"lm_head.weight"};
-    SourceTensor values = tied_tensor(checkpoint_, names, {sizes_.vocabulary, sizes_.features}, where_);
-    values.name = "lm_head.weight";  // in the file beside the table, packed for products
-    return graph.matrix(values);
+    if (sizes_.tied) return table_;
+    return graph.matrix(checkpoint_.take("lm_head.weight", {sizes_.vocabulary, sizes_.features}, where_));
   }
 
   // Query, output and the norm before them; keys are the caller's to give.

@@ -81,6 +81,7 @@ Spec read_encoder_decoder(const fs::path& folder, Config& config) {
   spec.model.metadata->family = family.model_type;
   const EncoderDecoder built = family.build(config, checkpoint, spec);
   read_generation(folder, config, built, spec);
+  read_task_prefixes(config, spec);
   ignore_common(config);
   config.finish();
   refuse_left_over(checkpoint);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "error.h"
 
@@ -19,7 +20,7 @@ constexpr double kMostPenalty = 4;
 void ignore_neutral(Config& config) {
   config.ignore({"assistant_confidence_threshold", "assistant_early_exit", "assistant_lookbehind", "cache_config", "cache_implementation",
                  "compile_config", "disable_compile", "epsilon_cutoff", "eta_cutoff", "is_assistant", "low_memory", "max_matching_ngram_size",
-                 "max_time", "min_p", "num_assistant_tokens", "num_assistant_tokens_schedule", "num_return_sequences", "output_attentions",
+                 "min_p", "num_assistant_tokens", "num_assistant_tokens_schedule", "output_attentions",
                  "output_hidden_states", "output_logits", "output_scores", "pad_token_id", "prefill_chunk_size", "prompt_lookup_num_tokens",
                  "remove_invalid_values", "return_dict_in_generate", "return_legacy_cache", "target_lookbehind", "temperature", "top_k",
                  "top_p", "transformers_version", "typical_p", "use_cache", "_from_model_config"});
@@ -111,6 +112,9 @@ void read_lengths(Config& config, schema::GenerationT& out) {
   if (length == 1) throw Error(config.where() + ": \"max_length\" is 1: the start token alone");
   if (out.max_tokens == 0) out.max_tokens = behind_start(length);
   out.min_tokens = std::max(behind_start(config.size("min_length", 0)), config.size("min_new_tokens", 0));
+  if (out.max_tokens > 0 && out.min_tokens > out.max_tokens) {
+    throw Error(config.where() + ": asks for outputs of at least " + std::to_string(out.min_tokens) + " tokens and of at most " + std::to_string(out.max_tokens));
+  }
 }
 
 // Single tokens of bad_words_ids, and suppress_tokens.
@@ -134,8 +138,24 @@ void check_token(const Config& config, const char* key, uint32_t token, uint32_t
   throw Error(config.where() + ": \"" + key + "\" is " + std::to_string(token) + ", the vocabulary has " + std::to_string(vocabulary) + " tokens");
 }
 
-void read_search(Config& config, const EncoderDecoder& built, schema::GenerationT& out) {
+// Keys that do not change the best output, but what a caller of transformers gets.
+void note_left_out(Config& config, std::vector<std::string>& notes) {
+  const std::pair<const char*, Json> keys[] = {{"num_return_sequences", 1}, {"max_time", nullptr}};
+  for (const auto& [key, neutral] : keys) {
+    const Json* value = config.find(key);
+    if (value && *value != neutral) notes.push_back(config.where() + ": \"" + key + "\" is " + shown(*value) + ", which heed leaves out: it gives the best output, however long that takes");
+  }
+}
+
+void check_some_left(const Config& config, const std::vector<uint32_t>& suppressed, uint32_t vocabulary) {
+  if (std::set<uint32_t>(suppressed.begin(), suppressed.end()).size() < vocabulary) return;
+  throw Error(config.where() + ": \"suppress_tokens\" and \"bad_words_ids\" keep all " + std::to_string(vocabulary) + " tokens out of an output; none is left");
+}
+
+void read_search(Config& config, const EncoderDecoder& built, Spec& spec) {
+  schema::GenerationT& out = *spec.model.generation;
   ignore_neutral(config);
+  note_left_out(config, spec.notes);
   refuse_unsupported(config);
   check_ranges(config);
   out.suppressed = suppressed(config);
@@ -157,6 +177,11 @@ void read_search(Config& config, const EncoderDecoder& built, schema::Generation
   check_token(config, "forced_bos_token_id", out.forced_first, built.target_vocabulary);
   check_token(config, "forced_eos_token_id", out.forced_last, built.target_vocabulary);
   for (const uint32_t token : out.suppressed) check_token(config, "bad_words_ids or suppress_tokens", token, built.target_vocabulary);
+  check_some_left(config, out.suppressed, built.target_vocabulary);
+  if (built.most_tokens > 0 && out.max_tokens > built.most_tokens) {
+    spec.notes.push_back(config.where() + ": outputs of " + std::to_string(out.max_tokens) + " tokens asked for; the positions hold " + std::to_string(built.most_tokens));
+    out.max_tokens = built.most_tokens;
+  }
 }
 
 }  // namespace
@@ -167,18 +192,31 @@ void read_generation(const std::filesystem::path& folder, Config& config, const 
   const std::filesystem::path file = folder / "generation_config.json";
   if (std::filesystem::exists(file)) {
     Config generation(read_json(file), file.string());
-    read_search(generation, built, out);
+    read_search(generation, built, spec);
     generation.finish();
     config.ignore_like(generation);
   } else {
-    read_search(config, built, out);
+    read_search(config, built, spec);
     take_defaults(read_json(folder / "config.json"), spec.model.metadata->family, out);
   }
   uint32_t& context = spec.model.metadata->max_context;
   if (built.most_tokens == 0) context = std::max(context, out.max_tokens);
-  if (built.most_tokens > 0 && out.max_tokens > built.most_tokens) {
-    spec.notes.push_back("outputs of " + std::to_string(out.max_tokens) + " tokens asked for; the positions hold " + std::to_string(built.most_tokens));
-    out.max_tokens = built.most_tokens;
+}
+
+void read_task_prefixes(Config& config, Spec& spec) {
+  const Json* tasks = config.find("task_specific_params");
+  if (!tasks || !tasks->is_object()) return;
+  std::string names;
+  for (const auto& [name, settings] : tasks->items()) {
+    const auto prefix = settings.is_object() ? settings.find("prefix") : settings.end();
+    if (!settings.is_object() || prefix == settings.end() || !prefix->is_string()) continue;
+    spec.model.metadata->prompts.push_back(std::make_unique<schema::PromptT>());
+    spec.model.metadata->prompts.back()->name = name;
+    spec.model.metadata->prompts.back()->text = prefix->get<std::string>();
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (!names.empty()) {
+    spec.notes.push_back(config.where() + ": the prefixes of \"task_specific_params\" are prompts (--prompt-name): " + names + "; what else it says of tasks is left out");
   }
 }
 

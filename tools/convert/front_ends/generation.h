@@ -11,4 +11,7 @@ namespace heed::tools {
 // about searches. Throws Error for what heed's search does not do, by name. A length cut to what the model holds is noted in `spec`.
 void read_generation(const std::filesystem::path& folder, Config& config, const EncoderDecoder& built, Spec& spec);
 
+// What a model wants before a text of each of its tasks ("translate English to German: "), as prompts by the tasks' names.
+void read_task_prefixes(Config& config, Spec& spec);
+
 }  // namespace heed::tools

@@ -87,11 +87,15 @@ void read_pieces(const fs::path& file, const std::string& key, const std::string
 }
 
 // Every id of a text has to have a row in the table that it looks into.
-void check_table(const Spec& spec, const std::string& graph_name, const schema::TokenizerT* tokenizer) {
+void check_table(Spec& spec, const std::string& graph_name, const schema::TokenizerT* tokenizer) {
   for (const auto& graph : spec.model.graphs) {
     for (const auto& node : graph->nodes) {
       if (!tokenizer || graph->name != graph_name || node->op != schema::OpKind::Embed || node->token < 0) continue;
       const schema::WeightT& table = *spec.model.weights[node->token];
+      if (table.rows > tokenizer->vocabulary) {
+        spec.notes.push_back("table '" + table.name + "' has " + std::to_string(table.rows) + " rows, the vocabulary only " + std::to_string(tokenizer->vocabulary) +
+                             " pieces: the others stand for no text");
+      }
       if (table.rows >= tokenizer->vocabulary) continue;
       throw Error(spec.origin + ": graph '" + graph_name + "': table '" + table.name + "' has " + std::to_string(table.rows) +
                   " rows, the vocabulary has " + std::to_string(tokenizer->vocabulary) + " pieces");

@@ -113,26 +113,32 @@ class Nearest:
         return list(self.examples[numpy.argmax(2 * overlap / (len(english) + self.lengths))].french)
 
 
+def write_english(examples, path: str) -> pathlib.Path:
+    texts = pathlib.Path(path)
+    texts.write_text("".join(join_english(list(example.english)) + "\n" for example in examples), encoding="utf-8")
+    return texts
+
+
 class Heed:
     """A folder converted by the program heed, and the texts that it writes."""
 
-    def __init__(self, program: str, folder: pathlib.Path, weights: str, scratch: str):
-        self.program, self.model, self.scratch = program, f"{scratch}/{folder.name}.{weights}.heed", scratch
-        subprocess.run([program, "convert", str(folder), "--weights", weights, "-o", self.model], check=True, capture_output=True)
+    def __init__(self, program: str, folder: pathlib.Path, flags: list, scratch: str):
+        self.program, self.model, self.scratch = program, f"{scratch}/m.heed", scratch
+        subprocess.run([program, "convert", str(folder), *flags, "-o", self.model], check=True, capture_output=True)
 
     def run(self, examples):
-        texts = pathlib.Path(self.scratch, "texts.txt")
-        texts.write_text("".join(join_english(list(example.english)) + "\n" for example in examples), encoding="utf-8")
+        texts = write_english(examples, f"{self.scratch}/texts.txt")
         done = subprocess.run([self.program, "run", self.model, "--texts", str(texts), "--unknown", "copy"], check=True, capture_output=True)
         return [(tokenize_french(line), []) for line in done.stdout.decode().splitlines()]
 
 
 def print_heed(program: str, folder: pathlib.Path):
     with tempfile.TemporaryDirectory() as scratch:
-        for weights in ("f32", "q8c"):
-            translator = Heed(program, folder, weights, scratch)
+        tuning = str(write_english(data.held_out("tuning"), f"{scratch}/tuning.txt"))
+        for title, flags in {"f32": ["--weights", "f32"], "q8c": [], "q8c --calibrate": ["--calibrate", tuning]}.items():
+            translator = Heed(program, folder, flags, scratch)
             for name in SETS:
-                print(f"{folder.name}, heed {weights}, {name}: {measure(translator, data.held_out(name))}")
+                print(f"{folder.name}, heed {title}, {name}: {measure(translator, data.held_out(name))}", flush=True)
 
 
 def print_baseline():
