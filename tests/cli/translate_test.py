@@ -141,6 +141,19 @@ class BadInput(TranslatorTest):
         for text in ("", "   ", "\n\t"):
             self.assertIn("no tokens", self.bad(1, "run", self.translator, "--text", text))
 
+    def test_ids_outside_the_table(self):
+        for ids, wanted in (("99999", "99999"), ("3,-1", "element 1 is the id -1")):
+            error = self.bad(1, "run", self.translator, "--tokens", ids)
+            self.assertIn("--tokens", error)
+            self.assertIn(wanted, error)
+            self.assertIn("takes 0 to 1295", error)
+
+    def test_more_tokens_at_least_than_at_most(self):
+        error = self.bad(2, "run", self.translator, "--text", "I love you", "--min-tokens", "10", "--max-tokens", "5")
+        self.assertIn("--min-tokens 10", error)
+        self.assertIn("at most 5", error)
+        self.assertIn("at most 64", self.bad(2, "run", self.translator, "--text", "I love you", "--min-tokens", "65"))
+
     def test_only_punctuation_is_a_sentence(self):
         self.good("run", self.translator, "--text", "?!")
 
@@ -216,6 +229,41 @@ class Converting(TranslatorTest):
         message = self.bad(1, "run", str(self.folder / "short.heed"), "--text", "I love you")
         self.assertIn("the vocabulary has 100 pieces", message)
         self.assertIn(str(next(place for place, piece in enumerate(pieces) if piece == "je\n")), message)
+
+    def test_a_vocabulary_shorter_than_its_table_is_noted(self):
+        folder = self.folder / "shorter"
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        pieces = (folder / "target.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "target.txt").write_text("".join(pieces[:100]), encoding="utf-8")
+        report = self.good("convert", str(folder), "-o", str(self.folder / "shorter.heed"), "--json").json()
+        self.assertIn(f"table 'target_embedding.weight' has {len(pieces)} rows, the vocabulary only 100 pieces", " ".join(report["notes"]))
+
+    def test_a_byte_order_mark_is_no_part_of_a_piece(self):
+        folder = self.folder / "marked"
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        for name in ("source.txt", "target.txt"):
+            (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+        self.good("convert", str(folder), "-o", str(self.folder / "marked.heed"))
+        self.assertEqual((self.folder / "marked.heed").read_bytes()[-100000:], pathlib.Path(self.translator).read_bytes()[-100000:])
+        self.assertEqual(self.good("run", str(self.folder / "marked.heed"), "--text", "zorb loves you", "--unknown", "copy").text(),
+                         self.translate("zorb loves you", "--unknown", "copy") + "\n")
+        named = self.good("tokenize", str(self.folder / "marked.heed"), "--text", "zorb", "--json").json()
+        self.assertEqual(named["pieces"], self.good("tokenize", self.translator, "--text", "zorb", "--json").json()["pieces"])
+
+    def test_what_does_not_fit_the_schema_has_a_line_and_a_column(self):
+        error = self.broken(lambda folder: (folder / "graph.json").write_text('{\n "graphs": [],\n "weights": [{"nome": "x"}]\n}\n'))
+        self.assertRegex(error, r"graph\.json: .*line 3, column \d+: unknown field: nome\n$")
+
+    def test_heads_that_are_none_have_their_bounds(self):
+        error = self.broken(self.edit(lambda graph: next(node for node in graph["graphs"][1]["nodes"] if node["op"] == "Attention").update(kv_heads=0)))
+        self.assertIn("kv_heads, of which there are 1 to 66000", error)
+
+    def test_a_calibrated_translator_says_the_same(self):
+        out = str(self.folder / "calibrated.heed")
+        texts = self.texts(*(row[0] for row in held_out("tuning")[:20]))
+        report = self.good("convert", str(TRANSLATORS / "additive"), "-o", out, "--calibrate", texts, "--json").json()
+        self.assertEqual(report["calibration_texts"], 20)
+        self.assertEqual(self.good("run", out, "--text", "I love you").text(), "je t'aime\n")
 
     def test_a_checkpoint_without_a_gate_is_refused(self):
         self.assertIn("decoder", self.broken(self.edit(
@@ -354,6 +402,7 @@ class HuggingFaceTexts(ProgramTest):
 
     def folder_of(self, name: str, tokenizer: str, vocabulary: int, **config) -> pathlib.Path:
         folder = self.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(ROOT / "tests" / "golden" / "subwords" / tokenizer, folder)
         golden = ROOT / "tests" / "golden" / "encoder_decoders" / name
         (folder / "model.safetensors").write_bytes(self.enlarge((golden / "model.safetensors").read_bytes(), 40, vocabulary))
@@ -387,6 +436,78 @@ class HuggingFaceTexts(ProgramTest):
 
     def test_t5(self):
         self.check(self.folder_of("t5", "t5", 1700))
+
+    def refusal(self, folder: pathlib.Path) -> str:
+        out = self.folder / "refused.heed"
+        error = self.bad(1, "convert", str(folder), "-o", str(out))
+        self.assertFalse(out.exists())
+        return error
+
+    def notes(self, folder: pathlib.Path, *flags) -> str:
+        return "\n".join(self.good("convert", str(folder), "-o", str(self.folder / "noted.heed"), "--json", *flags).json()["notes"])
+
+    def test_files_of_a_tokenizer_that_are_not_there_or_cut_short(self):
+        pieces = json.loads((ROOT / "tests/golden/subwords/bytes_bart/vocab.json").read_text(encoding="utf-8"))
+        bart = self.folder_of("bart", "bytes_bart", len(pieces), no_repeat_ngram_size=0)
+        lines = (bart / "merges.txt").read_bytes().splitlines(keepends=True)
+        for count in (len(lines) // 2, len(lines) - 1, 1):
+            (bart / "merges.txt").write_bytes(b"".join(lines[:count]))
+            self.assertRegex(self.refusal(bart), r"merges\.txt: has no merge for \d+ of the pieces of vocab\.json")
+        (bart / "vocab.json").unlink()
+        self.assertIn("vocab.json is missing", self.refusal(bart))
+        pieces = json.loads((ROOT / "tests/golden/subwords/marian/vocab.json").read_text(encoding="utf-8"))
+        marian = self.folder_of("marian", "marian", len(pieces), decoder_vocab_size=len(pieces))
+        (marian / "source.spm").unlink()
+        self.assertIn("source.spm: is missing", self.refusal(marian))
+
+    def test_names_of_any_length_make_messages_of_one_line(self):
+        folder = self.folder_of("t5", "bytes", 3000)
+        whole = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+        whole["added_tokens"] = [{"id": 999999, "content": "x" * 100000, "special": False}]
+        (folder / "tokenizer.json").write_text(json.dumps(whole))
+        self.assertLess(len(self.refusal(folder)), 2000)
+        header = json.dumps({"y" * 100000: {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}).encode()
+        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
+        self.assertLess(len(self.refusal(folder)), 2000)
+
+    def test_prefixes_of_tasks_are_prompts(self):
+        folder = self.folder_of("t5", "t5", 1700, task_specific_params={
+            "summarization": {"prefix": "summarize: ", "num_beams": 4}, "translation_en_to_de": {"prefix": "translate English to German: "}, "other": {}})
+        self.assertIn("summarization, translation_en_to_de", self.notes(folder))
+        out, flags = str(self.folder / "noted.heed"), ["--max-tokens", "6", "--json"]
+        prompted = self.good("run", out, "--text", "a cat", "--prompt-name", "summarization", *flags).json()["translations"]
+        self.assertEqual(prompted, self.good("run", out, "--text", "summarize: a cat", *flags).json()["translations"])
+        self.assertIn("translation_en_to_de", self.bad(1, "run", out, "--text", "a cat", "--prompt-name", "nothing"))
+
+    def test_max_context_is_a_maximum(self):
+        folder = self.folder_of("t5", "t5", 1700, max_length=30)
+        noted = self.notes(folder, "--max-context", "8")
+        self.assertIn("outputs of 29 tokens", noted)
+        self.assertIn("--max-context 8", noted)
+        out = str(self.folder / "noted.heed")
+        self.assertIn("at most 8 tokens", self.bad(1, "run", out, "--text", "a cat", "--max-tokens", "9"))
+        (one,) = self.good("run", out, "--text", "a cat", "--min-tokens", "8", "--json").json()["translations"]
+        self.assertEqual(len(one["tokens"]), 8)
+
+    def test_max_context_above_what_the_states_hold(self):
+        folder = ROOT / "tests" / "golden" / "encoder_decoders" / "marian"
+        self.assertIn("at most 32", self.bad(1, "convert", str(folder), "-o", str(self.folder / "m.heed"), "--max-context", "33"))
+
+    def test_what_a_search_leaves_out_is_noted_or_refused(self):
+        folder = self.folder_of("t5", "t5", 1700)
+        settings = {"decoder_start_token_id": 0, "eos_token_id": 1}
+        def generation(**more):
+            (folder / "generation_config.json").write_text(json.dumps(settings | more))
+        generation(num_return_sequences=3, max_time=2.5)
+        noted = self.notes(folder)
+        self.assertIn('generation_config.json: "num_return_sequences" is 3', noted)
+        self.assertIn('"max_time" is 2.5', noted)
+        generation(num_return_sequences=1)
+        self.assertNotIn("num_return_sequences", self.notes(folder))
+        generation(suppress_tokens=list(range(1700)))
+        self.assertRegex(self.refusal(folder), "generation_config.json: .*none is left")
+        generation(min_length=30, max_length=20)
+        self.assertIn("at least 29 tokens and of at most 19", self.refusal(folder))
 
     def test_a_vocabulary_that_does_not_fit_is_refused(self):
         folder = self.folder_of("t5_gated", "t5", 40)

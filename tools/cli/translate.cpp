@@ -49,7 +49,10 @@ Source source_of_ids(const Model& model, const std::vector<int32_t>& ids) {
 
 std::vector<Source> gather(const Model& model, const TranslateWork& work, const TranslateFlags& flags) {
   std::vector<Source> sources;
-  if (!work.ids.empty()) sources.push_back(source_of_ids(model, work.ids));
+  if (!work.ids.empty()) {
+    if (graph_index(model, "encode") == 0) sequence_of_ids(model, work.ids, "--tokens");  // throws for ids outside the table
+    sources.push_back(source_of_ids(model, work.ids));
+  }
   for (size_t i = 0; i < work.texts.size(); ++i) {
     const std::string where = work.texts.size() == 1 ? "the text" : "text " + std::to_string(i + 1);
     sources.push_back(source_of_text(model, work.texts[i], !flags.unknown.empty(), where));
