@@ -44,6 +44,7 @@ constexpr Kernels make_ref() {
 [[maybe_unused]] constexpr Kernels make_avx512vnni() {
   Kernels table = make_ref();
   table.isa = "avx512vnni";
+  table.tile_rows = 16;
   table.byte_flip = 0x80;
 #define HEED_SPACE avx512vnni
 #include "kernels/fill_table.inc"

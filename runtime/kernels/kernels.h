@@ -21,7 +21,8 @@ constexpr float kLeastScale = 0x1p-40f;
 constexpr float kLeastStored = 0x1p-51f;
 
 // c[r, o] = sum over k of a[r, k] * w[o, k], exact in i32.
-// A byte of `a` is unsigned where the table's byte_flip is 0x80 and signed where it is 0.
+// A byte of `a` is unsigned where the table's byte_flip is 0x80 and signed where it is 0. Given the sums of w's rows, unsigned
+// bytes give what signed ones, byte ^ 0x80, would: c[r, o] less 128 * sums[o].
 struct MultiplyI8 {
   const uint8_t* a;         // [rows, 4*groups], rows a_stride bytes apart
   uint64_t a_stride;
@@ -30,6 +31,7 @@ struct MultiplyI8 {
   uint32_t groups;          // of 4 inputs
   const int8_t* w;          // panels of [groups][16][4] (quant/panel.h), 64-byte aligned, values in [-127, 127]
   uint64_t w_panel_stride;  // bytes from one panel to the next, a multiple of 64
+  const int32_t* sums;      // [16*panels], 64-byte aligned; or null
   int32_t* c;               // [rows, 16*panels], 64-byte aligned
   uint32_t c_stride;        // a multiple of 16
   bool woven;               // rows lie as QuantizeRows weaves them: their number is a multiple of 4, groups are even
@@ -59,6 +61,8 @@ struct QuantizeRows {
   // Only where the table's weaves_rows says so, for rows a multiple of 4 and cols of 8: rows 4i .. 4i + 3 take turns,
   // 8 bytes each: [rows/4][cols/8][4][8], fours 4 * out_stride bytes apart.
   bool woven;
+  // What x is at most and at least, if it is known (Epilogue::ranges; then input_scale is null); or null.
+  const int32_t* ranges;
 };
 
 // Rows to int8, symmetric, one scale for each row and head: scale = max(max|x| * (1/127), 2^-40);
@@ -117,7 +121,11 @@ struct Epilogue {
   uint64_t residual_stride;
   float* out;                 // [rows, outputs]; nothing past `outputs` is written
   uint64_t out_stride;
+  // For rows that QuantizeRows reads next, or null: [rows, 2, 16] take in the greatest bits of y, as signed and as unsigned
+  // numbers, output o in lane o mod 16. Then gelu is coarse (simd/math.h), and y is stored as it is, tiny or any NaN.
+  int32_t* ranges;
 };
+constexpr uint32_t kRangeElems = 32;  // of a row
 
 // product[r, o] = (float(c[r, o] - zero[r] * sum[o]) * scale[r]) * w_scale[o].
 struct FinishI8 {
@@ -169,7 +177,7 @@ struct FinishF32 {
 };
 
 // Scores of some query rows of one head with one tile of at most 64 keys, and what else decides their weights.
-//   int8: t = (float(score - zero * key_sum[j]) * key_scale[j]) * row_scale[r]
+//   int8: t = (float(score) * key_scale[j]) * row_scale[r]
 //   f32:  t = score * row_scale[r]
 // then, where bias is given, t = t + bias[r, j]; u = t + value_log2[j] (f32: u = t). Everything is in units of log2.
 // Row r sees keys begin[r] <= j < end[r]; a bias of -inf hides a key too. What is hidden is never computed with.
@@ -181,9 +189,7 @@ struct ScoreTile {
   const float* row_scale;      // row r at row_scale[r * row_scale_stride]
   uint64_t row_scale_stride;
   float score_scale;           // times log2 e; row_scale is multiplied by it first
-  int32_t zero;                // 128 where bytes are unsigned, else 0
   const float* key_scale;      // [keys]
-  const int32_t* key_sum;
   const float* value_log2;
   const float* value_inverse;  // 1 / scale of each value row
   const float* bias;           // [rows, 64] times log2 e, or null
@@ -192,9 +198,9 @@ struct ScoreTile {
 };
 
 // One step of softmax over the tiles of a row. Carries max[r] (-inf before the first tile) and sum[r] (0).
-//   tile_max = max of u; new_max = max(max, tile_max); e = exp2(u - tile_max); f = exp2(tile_max - new_max)
-//   decay = exp2(max - new_max), 0 if max is -inf; sum = sum * decay + f * (sum of e * value_inverse)
-//   weight = round(127 * e); factor = f * (1/127)
+//   tile_max = max of u; new_max = max(max, tile_max); e = 127 * exp2(u - tile_max), coarsely (simd/math.h)
+//   factor = exp2(tile_max - new_max) * (1/127); decay = exp2(max - new_max), 0 if max is -inf
+//   weight = round(e); sum = sum * decay + factor * (sum of e * value_inverse)
 // A row that sees nothing here gets weights 0, decay 1 and factor 0, and keeps max and sum.
 struct SoftmaxTileI8 {
   ScoreTile tile;
@@ -217,7 +223,7 @@ struct PoolTileI8 {
   uint64_t acc_stride;
 };
 
-// The same without value scales and without rounding weights: weight = e; factor = f.
+// The same without value scales and without rounding weights: weight = e = exp2(u - tile_max); factor = exp2(tile_max - new_max).
 struct SoftmaxTileF32 {
   ScoreTile tile;
   float* weights;    // [rows, 64]; 0 from `keys` up to the next multiple of 16

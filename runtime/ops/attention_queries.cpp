@@ -126,7 +126,8 @@ class Attend {
       const uint64_t stride = form_.heads * width;
       multiply_i8({scratch_.query_bytes + block.row * stride + block.head * width, stride, block.rows, panels,
                    static_cast<uint32_t>(width / kGroupCols), reinterpret_cast<const int8_t*>(keys),
-                   width * kPanelRows, static_cast<int32_t*>(scratch_.products), kKeyTile, false, nullptr, 0});
+                   width * kPanelRows, packed_.key_sum + block.slot + tile.first, static_cast<int32_t*>(scratch_.products), kKeyTile, false,
+                   nullptr, 0});
     } else {
       const float* query = scratch_.query + block.row * scratch_.query_stride + uint64_t{block.head} * keys_.key_dim;
       multiply_f32({query, scratch_.query_stride, block.rows, panels, keys_.key_dim, keys, ElementFormat::kF32,
@@ -161,9 +162,7 @@ class Attend {
     out.scores_i8 = static_cast<const int32_t*>(scratch_.products);
     out.row_scale = scratch_.query_scale + uint64_t{block.row} * form_.heads + block.head;
     out.row_scale_stride = form_.heads;
-    out.zero = kernels_.byte_flip != 0 ? 128 : 0;
     out.key_scale = packed_.key_scale + slot;
-    out.key_sum = packed_.key_sum + slot;
     out.value_log2 = packed_.value_log2 + slot;
     out.value_inverse = packed_.value_inverse + slot;
   }
@@ -192,7 +191,7 @@ class Attend {
     if (keys_.int8) {
       multiply_i8({static_cast<const uint8_t*>(scratch_.weights), kKeyTile, block.rows, stride / kPanelRows,
                    tile.used / kGroupCols, reinterpret_cast<const int8_t*>(values), uint64_t{tile.room} * kPanelRows,
-                   static_cast<int32_t*>(scratch_.products), stride, false, nullptr, 0});
+                   nullptr, static_cast<int32_t*>(scratch_.products), stride, false, nullptr, 0});
       kernels_.pool_tile_i8({static_cast<const int32_t*>(scratch_.products), stride, block.rows, keys_.value_dim,
                              running.decay, running.factor, context(block), scratch_.context_stride});
     } else {
@@ -226,12 +225,14 @@ class Attend {
   void multiply_i8(MultiplyI8 piece) const {
     const uint8_t* const a = piece.a;
     const int8_t* const w = piece.w;
+    const int32_t* const sums = piece.sums;
     int32_t* const c = piece.c;
     const Pieces rows(piece.rows, kernels_.tile_rows);
     const Pieces panels(piece.panels, kernels_.tile_panels);
     for (uint64_t p = 0; p < panels.count(); ++p) {
       piece.panels = panels.size(p);
       piece.w = w + panels.begin(p) * piece.w_panel_stride;
+      piece.sums = sums ? sums + panels.begin(p) * kPanelRows : nullptr;
       for (uint64_t r = 0; r < rows.count(); ++r) {
         piece.rows = rows.size(r);
         piece.a = a + rows.begin(r) * piece.a_stride;

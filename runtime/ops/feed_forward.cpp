@@ -36,6 +36,7 @@ Scratch take_scratch(Carver& carver, const schema::Node& node, const Weights& we
   scratch.hidden = carver.take<float>(tile_rows * scratch.hidden_stride);
   scratch.last = {take_quantized_in_place(carver, scratch.hidden, scratch.hidden_stride, tile_rows),
                   scratch.first.tile};
+  take_ranges(carver, weights.down, tile_rows, &scratch.last.quantized);
   return scratch;
 }
 
@@ -74,6 +75,8 @@ void tile(const Step& step, uint32_t, uint32_t index, uint8_t* memory) {
     epilogue.factor = scratch.hidden;
     epilogue.factor_stride = scratch.hidden_stride;
   }
+  start_ranges(scratch.last.quantized, range.count);
+  epilogue.ranges = scratch.last.quantized.ranges;
   rows.multiply(weights.up, epilogue);
   finish_block(step, range, weights.down, {scratch.hidden, scratch.hidden_stride, range.count}, scratch.last,
                scratch.block);

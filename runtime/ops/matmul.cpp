@@ -21,6 +21,7 @@ void move_epilogue(const Epilogue& whole, const float* bias, uint64_t row, uint6
   if (whole.factor) tile->factor = whole.factor + row * whole.factor_stride + output;
   if (whole.residual) tile->residual = whole.residual + row * whole.residual_stride + output;
   tile->out = whole.out + row * whole.out_stride + output;
+  if (whole.ranges) tile->ranges = whole.ranges + row * kRangeElems;
 }
 
 // Whether quantized rows are woven (QuantizeRows).
@@ -60,6 +61,17 @@ QuantizedRows take_quantized_in_place(Carver& carver, float* data, uint64_t stri
   return out;
 }
 
+void take_ranges(Carver& carver, const WeightView& weight, uint32_t rows, QuantizedRows* out) {
+  if (weight.format == schema::Format::q8c && !weight.input_scale) out->ranges = carver.take<int32_t>(uint64_t{rows} * kRangeElems);
+}
+
+// The least ranges: from -0 to +0.
+void start_ranges(const QuantizedRows& rows, uint32_t count) {
+  for (uint64_t i = 0; rows.ranges && i < uint64_t{count} * kRangeElems; ++i) {
+    rows.ranges[i] = i % kRangeElems < kRangeElems / 2 ? 0 : INT32_MIN;
+  }
+}
+
 int32_t* take_tile(Carver& carver) { return carver.take<int32_t>(kTileElems); }
 
 void quantize_for(const Kernels& kernels, const WeightView& weight, const FloatRows& in, const QuantizedRows& out) {
@@ -75,6 +87,7 @@ void quantize_for(const Kernels& kernels, const WeightView& weight, const FloatR
   args.scale = out.scale;
   args.zero = out.zero;
   args.woven = are_woven(kernels, weight, in.rows);
+  args.ranges = out.ranges;
   kernels.quantize_rows(args);
 }
 
@@ -85,6 +98,7 @@ void multiply_quantized(const Kernels& kernels, const WeightView& weight, const 
   product.a_stride = in.stride;
   product.groups = static_cast<uint32_t>(round_up(weight.cols, kGroupCols) / kGroupCols);
   product.w_panel_stride = panel_i8_bytes(weight.cols);
+  product.sums = nullptr;  // FinishI8 knows the zero points
   product.c = tile;
   product.woven = are_woven(kernels, weight, rows);
   FinishI8 finish;

@@ -27,6 +27,7 @@ struct QuantizedRows {
   uint64_t stride;
   float* scale;
   int32_t* zero;
+  int32_t* ranges = nullptr;  // of the f32 rows, if what makes them finds these (Epilogue::ranges)
 };
 
 // Whether these functions can multiply by the weight: f32, f16 or q8c in layout panel16.
@@ -37,6 +38,9 @@ QuantizedRows take_quantized(Carver& carver, uint32_t rows, uint32_t cols);
 // The same over the memory of f32 rows `stride` floats apart, stride at least cols rounded up to 4: only scales and
 // zero points need room.
 QuantizedRows take_quantized_in_place(Carver& carver, float* data, uint64_t stride, uint32_t rows);
+// Ranges for an epilogue to fill, of rows that only `weight` reads: where it does not read them scaled. Start them for each tile.
+void take_ranges(Carver& carver, const WeightView& weight, uint32_t rows, QuantizedRows* out);
+void start_ranges(const QuantizedRows& rows, uint32_t count);
 // Room for one tile of a kernel's results: kTileElems elements.
 int32_t* take_tile(Carver& carver);
 

@@ -20,7 +20,6 @@ class Row {
     }
     for (uint32_t j = 0; j < keys; ++j) {
       key_scale.push_back(0.01f + 0.001f * std::fabs(numbers()));
-      key_sum.push_back(numbers.integer(-2000, 2000));
       value_scale.push_back(std::exp2(numbers() * 2));
     }
     for (uint32_t r = 0; r < rows; ++r) row_scale.push_back(0.02f + 0.004f * std::fabs(numbers()));
@@ -32,7 +31,7 @@ class Row {
   double logit(uint32_t r, uint32_t j, bool int8) const {
     if (j < begin[r] || j >= end[r]) return -INFINITY;
     const size_t i = r * padded_keys(keys) + j;
-    double t = int8 ? double(scores_i8[i] - zero * key_sum[j]) * key_scale[j] : double{scores_f32[i]};
+    double t = int8 ? double(scores_i8[i]) * key_scale[j] : double{scores_f32[i]};
     t = t * row_scale[r] * score_scale;
     return with_bias ? t + bias[i] : t;
   }
@@ -136,15 +135,9 @@ class Row {
   }
 
   uint32_t rows, keys;
-  // Where no table has unsigned bytes, its kernels may count on 0.
-#if defined(__x86_64__)
-  int32_t zero = 128;
-#else
-  int32_t zero = 0;
-#endif
   float score_scale = static_cast<float>(0.25 * kLog2E);
   bool with_bias = false;
-  std::vector<int32_t> scores_i8, key_sum;
+  std::vector<int32_t> scores_i8;
   std::vector<float> scores_f32, bias, key_scale, value_scale, row_scale;
   std::vector<uint32_t> begin, end;  // of the whole row
   Numbers numbers;
@@ -161,7 +154,6 @@ class Row {
           end(row.rows),
           first(index * kKeyTile),
           count(std::min(kKeyTile, row.keys - first)),
-          key_sum(count),
           columns(4, count) {
       for (uint32_t r = 0; r < row.rows; ++r) {
         for (uint32_t j = 0; j < kKeyTile; ++j) {
@@ -178,7 +170,6 @@ class Row {
         end[r] = in_tile(row.end[r]);
       }
       for (uint32_t j = 0; j < count; ++j) {
-        key_sum[j] = row.key_sum[first + j];
         columns.at(0, j) = row.key_scale[first + j];
         columns.at(1, j) = std::log2(row.value_scale[first + j]);
         columns.at(2, j) = 1 / row.value_scale[first + j];
@@ -190,9 +181,7 @@ class Row {
                 row.row_scale.data(),
                 1,
                 row.score_scale,
-                row.zero,
                 columns.row(0),
-                key_sum.get(),
                 columns.row(1),
                 columns.row(2),
                 row.with_bias ? bias.get() : nullptr,
@@ -203,7 +192,6 @@ class Row {
     Matrix scores_f32, bias;
     Guarded<uint8_t> begin, end;
     uint32_t first, count;
-    Guarded<int32_t> key_sum;
     Matrix columns;
     ScoreTile scores;
   };

@@ -64,9 +64,10 @@ class Epilogues {
     residual.fill(next);
   }
 
-  void run(const Kernels& table, bool int8, const Options& options) {
+  // With ranges: for rows that are quantized next.
+  void run(const Kernels& table, bool int8, const Options& options, int32_t* ranges = nullptr) {
     Epilogue e = {
-        options.bias ? bias.get() : nullptr, options.activation, nullptr, 0, nullptr, 0, out.get(), out.stride()};
+        options.bias ? bias.get() : nullptr, options.activation, nullptr, 0, nullptr, 0, out.get(), out.stride(), ranges};
     if (options.factor) e.factor = factor.get(), e.factor_stride = factor.stride();
     if (options.residual) e.residual = residual.get(), e.residual_stride = residual.stride();
     if (options.in_place && options.residual) e.out = residual.get(), e.out_stride = residual.stride();
@@ -92,6 +93,13 @@ class Epilogues {
   Guarded<int32_t> w_sum;
   Matrix bias, factor, residual, out;
 };
+
+// Ranges of rows that nothing has been stored of.
+std::vector<int32_t> no_ranges(uint32_t rows) {
+  std::vector<int32_t> ranges(size_t{rows} * kRangeElems);
+  for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = i % kRangeElems < kRangeElems / 2 ? 0 : INT32_MIN;
+  return ranges;
+}
 
 template <class Body>
 void each_option(Body body) {
@@ -142,6 +150,64 @@ TEST_CASE("finished products have the same bits on every instruction set, at eve
   }
 }
 
+TEST_CASE("rows to be quantized: the formula with a coarse gelu, and the range of each lane") {
+  for (const Kernels* table : runnable_tables()) {
+    INFO(table->isa);
+    for (const uint32_t outputs : {1u, 15u, 16u, 40u, 53u, 200u}) {
+      each_option([&](const Options& options) {
+        Epilogues e(18, outputs, outputs, false);
+        std::vector<int32_t> ranges = no_ranges(e.rows);
+        e.run(*table, true, options, ranges.data());
+        REQUIRE(e.gaps_intact());
+        for (uint32_t r = 0; r < e.rows; ++r) {
+          float hi[16] = {}, lo[16] = {};
+          for (uint32_t o = 0; o < outputs; ++o) {
+            double y = e.product(r, o, true);
+            double size = std::fabs(y);
+            if (options.bias) y += e.bias.at(0, o);
+            const double coarse = options.activation == A::kGelu ? std::min(3.5e-5, 2.4e-4 * std::fabs(y)) : 0;
+            y = exact(options.activation, y);
+            const double factor = options.factor ? e.factor.at(r, o) : 1;
+            y *= factor, size *= std::fabs(factor);
+            if (options.residual) y += e.residual.at(r, o);
+            const float stored = e.out.at(r, o);
+            INFO("activation " << int(options.activation) << " row " << r << " output " << o);
+            REQUIRE(std::fabs(stored - y) <= 6e-7 * (std::fabs(y) + size + 4) + coarse * std::fabs(factor));
+            hi[o % 16] = std::max(hi[o % 16], stored);
+            lo[o % 16] = std::min(lo[o % 16], stored);
+          }
+          for (uint32_t lane = 0; lane < 16; ++lane) {
+            REQUIRE(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + lane])) == hi[lane]);
+            REQUIRE(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + 16 + lane])) == lo[lane]);
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST_CASE("rows finished for quantizing become the same bytes on every instruction set, whatever they hold") {
+  for (const bool any : {false, true}) {
+    for (const uint32_t outputs : lengths()) {
+      for (const A activation : {A::kNone, A::kGelu, A::kSilu}) {
+        INFO("outputs " << outputs << " any " << any << " activation " << int(activation));
+        same_bits([&](const Kernels& table) {
+          Epilogues e(outputs % 19, outputs, outputs, any);
+          std::vector<int32_t> ranges = no_ranges(e.rows);
+          e.run(table, true, {activation, true, outputs % 2 == 0, outputs % 3 == 0, false}, ranges.data());
+          const uint32_t stride = (outputs + 3) / 4 * 4;
+          Guarded<uint8_t> bytes(e.rows * stride);
+          Matrix scale(1, e.rows);
+          Guarded<int32_t> zero(e.rows);
+          table.quantize_rows({e.out.get(), e.out.stride(), e.rows, outputs, nullptr, 0, bytes.get(), stride, scale.get(), zero.get(), false,
+                               ranges.data()});
+          return Written().add(bytes.get(), e.rows * stride).add(scale).add(zero.get(), e.rows);
+        });
+      }
+    }
+  }
+}
+
 TEST_CASE("what is finished may be stored: no tiny values, one NaN") {
   for (const Kernels* table : runnable_tables()) {
     INFO(table->isa);
@@ -163,7 +229,7 @@ TEST_CASE("a zero point is taken off once: (12 * 3 + 20 * -4 - 10 * (3 - 4)) / 8
     const int32_t w_sum = 3 - 4;
     for (const int32_t zero : {10, 0}) {
       float y = kNan;
-      const Epilogue e = {nullptr, A::kNone, nullptr, 0, nullptr, 0, &y, 1};
+      const Epilogue e = {nullptr, A::kNone, nullptr, 0, nullptr, 0, &y, 1, nullptr};
       table->finish_i8({c, 16, 1, 1, &scale, &zero, &w_scale, &w_sum, e});
       CHECK(y == (zero ? -4.25f : -5.5f));
     }

@@ -5,12 +5,15 @@
 #include "kernels/simd/lanes_scalar.h"
 #include "kernels/simd/math.h"
 #include "kernels/support/matrix.h"
+#include "oracle/functions.h"
 
 namespace heed::tests {
 namespace {
 
 float exp2(float x) { return simd::exp2<simd::ScalarLanes>(x); }
+float weight_exp2(float x) { return simd::weight_exp2<simd::ScalarLanes>(x); }
 float log2(float x) { return simd::log2<simd::ScalarLanes>(x); }
+float gelu_for_int8(float x) { return simd::gelu_for_int8<simd::ScalarLanes>(x); }
 
 }  // namespace
 
@@ -25,6 +28,35 @@ TEST_CASE("exp2 has a relative error of at most 2e-7 where results are normal, a
   for (int n = -125; n <= 127; ++n) CHECK(exp2(static_cast<float>(n)) == std::ldexp(1.0f, n));
   CHECK(exp2(0.0f) == 1.0f);
   CHECK(exp2(-0.0f) == 1.0f);
+}
+
+TEST_CASE("127 * exp2 for attention weights has a relative error of at most 3e-6, and is exact for integers") {
+  double worst = 0;
+  for (uint32_t bits = bits_of(0x1p-40f); bits < bits_of(125.5f); bits += 67) {
+    const float x = -float_of(bits);
+    worst = std::max(worst, std::fabs(weight_exp2(x) / (127 * std::exp2(double{x})) - 1));
+  }
+  CHECK(worst <= 3e-6);
+  for (int n = -119; n <= 0; ++n) CHECK(weight_exp2(static_cast<float>(n)) == std::ldexp(127.0f, n));
+  for (const float x : {-125.5f, -126.0f, -150.0f, -1e30f, -kInf}) CHECK(bits_of(weight_exp2(x)) == 0);
+  CHECK(std::isnan(weight_exp2(kNan)));
+}
+
+TEST_CASE("gelu for rows that become int8 errs by at most 3.5e-5, and 2.4e-4 of |x|") {
+  double worst = 0, relative = 0;
+  for (uint32_t bits = bits_of(0x1p-40f); bits < bits_of(100.0f); bits += 67) {
+    for (const float x : {float_of(bits), -float_of(bits)}) {
+      const double error = std::fabs(gelu_for_int8(x) - oracle::gelu(x));
+      worst = std::max(worst, error / std::max(1.0, std::fabs(x) / 16.0));
+      relative = std::max(relative, error / std::fabs(x));
+    }
+  }
+  CHECK(worst <= 3.5e-5);
+  CHECK(relative <= 2.4e-4);
+  CHECK(gelu_for_int8(0.0f) == 0.0f);
+  CHECK(gelu_for_int8(50.0f) == 50.0f);
+  CHECK(std::fabs(gelu_for_int8(-50.0f)) <= 1e-20f);
+  CHECK(std::isnan(gelu_for_int8(kNan)));
 }
 
 TEST_CASE("exp2 of very negative numbers is exactly 0 and never subnormal; of a NaN a NaN") {

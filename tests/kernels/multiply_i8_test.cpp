@@ -46,7 +46,7 @@ class Product {
     }
   }
 
-  void run() {
+  void run(const int32_t* sums = nullptr) {
     MultiplyI8 args = {};
     args.a = a_row(0);
     args.a_stride = a_stride_;
@@ -55,6 +55,7 @@ class Product {
     args.groups = groups_;
     args.w = w_.get();
     args.w_panel_stride = w_stride_;
+    args.sums = sums;
     args.c = c_.get();
     args.c_stride = static_cast<uint32_t>(c_stride_);
     args.ahead = w_.get();
@@ -71,7 +72,7 @@ class Product {
     for (uint32_t r = 0; r < rows_; ++r) {
       for (size_t k = 0; k < bytes; ++k) woven[r / 4 * 4 * bytes + k / 8 * 32 + r % 4 * 8 + k % 8] = a_row(r)[k];
     }
-    table_.multiply_i8({woven.get(), bytes, rows_, panels_, groups_, w_.get(), w_stride_, c_.get(),
+    table_.multiply_i8({woven.get(), bytes, rows_, panels_, groups_, w_.get(), w_stride_, nullptr, c_.get(),
                         static_cast<uint32_t>(c_stride_), true, nullptr, 0});
   }
 
@@ -153,6 +154,31 @@ TEST_CASE("multiply_i8 equals a plain loop for all tile shapes and writes nothin
           product.run();
           INFO("rows " << rows << " panels " << panels << " groups " << groups);
           REQUIRE(product.mistakes() == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("multiply_i8 takes 128 times the sums off where bytes are unsigned, and looks at none where they are signed") {
+  for (const Kernels* table : runnable_tables()) {
+    INFO(table->isa);
+    std::mt19937 random(9);
+    for (uint32_t rows = 1; rows <= table->tile_rows; ++rows) {
+      for (uint32_t panels = 1; panels <= table->tile_panels; ++panels) {
+        for (uint32_t groups : {1, 7, 8, 16, 33}) {
+          Product product(*table, rows, panels, groups);
+          product.fill_inputs([&] { return byte_in(random, -128, 127); });
+          product.fill_weights([&] { return byte_in(random, -127, 127); });
+          Guarded<int32_t> sums(panels * 16);
+          for (uint32_t o = 0; o < panels * 16; ++o) sums[o] = byte_in(random, -500000, 500000);
+          product.run(sums.get());
+          for (uint32_t r = 0; r < rows; ++r) {
+            for (uint32_t o = 0; o < panels * 16; ++o) {
+              INFO("rows " << rows << " panels " << panels << " groups " << groups << " row " << r << " output " << o);
+              REQUIRE(product.result(r, o) == product.expected(r, o) - int64_t{table->byte_flip} * sums[o]);
+            }
+          }
         }
       }
     }

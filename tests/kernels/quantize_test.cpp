@@ -15,7 +15,7 @@ struct Quantized {
     std::memset(bytes.get(), 0x55, in.rows() * stride);
     table.quantize_rows(
         {in.get(), in.stride(), in.rows(), in.cols(), input_scale, flip, bytes.get(), stride, scale.get(), zero.get(),
-         false});
+         false, nullptr});
   }
   uint32_t stride;
   Guarded<uint8_t> bytes;
@@ -138,7 +138,7 @@ TEST_CASE("woven rows are the same bytes, 8 of each of four rows in turn") {
         Matrix scale(1, 8);
         Guarded<int32_t> zero(8);
         table->quantize_rows({in.get(), in.stride(), 8, cols, scales, table->byte_flip, bytes.get(), cols, scale.get(),
-                              zero.get(), true});
+                              zero.get(), true, nullptr});
         for (uint32_t r = 0; r < 8; ++r) {
           REQUIRE(bits_of(scale.at(0, r)) == bits_of(apart.scale.at(0, r)));
           REQUIRE(zero[r] == apart.zero[r]);
@@ -151,7 +151,7 @@ TEST_CASE("woven rows are the same bytes, 8 of each of four rows in turn") {
         Matrix own(8, cols);
         std::memcpy(own.get(), in.get(), 8 * cols * sizeof(float));
         table->quantize_rows({own.get(), own.stride(), 8, cols, scales, table->byte_flip,
-                              reinterpret_cast<uint8_t*>(own.get()), own.stride() * 4, scale.get(), zero.get(), true});
+                              reinterpret_cast<uint8_t*>(own.get()), own.stride() * 4, scale.get(), zero.get(), true, nullptr});
         for (uint32_t four = 0; four < 2; ++four) {
           const uint8_t* over = reinterpret_cast<const uint8_t*>(own.get()) + four * 4 * own.stride() * 4;
           REQUIRE(std::memcmp(over, bytes.get() + four * 4 * cols, 4 * cols) == 0);

@@ -72,6 +72,18 @@ def exp2():
     show("exp2", coefs, fit_error, np.abs(value / exact - 1).max())
 
 
+def weight_exp2():
+    """254 * 2^f on [-1/2, 1/2], relative, exactly 254 at 0."""
+    fit_error, q = minimax(-0.5, 0.5, 3, lambda x, q: (2 + x * q) / 2 ** (x + 1) - 1,
+                           lambda x, q: x / 2 ** (x + 1),
+                           lambda x: np.where(x == 0, 2 * math.log(2), (2 ** (x + 1) - 2) / np.where(x == 0, 1, x)))
+    coefs = np.concatenate([[2.0], q]) * 127
+    x = np.linspace(-50, 0, 4000001).astype(f32)
+    n = (x + f32(1.5 * 2**23)) - f32(1.5 * 2**23)
+    value = horner(coefs, x - n) * (f32(2.0) ** (n - 1)).astype(f32)
+    show("weight_exp2", coefs, fit_error, np.abs(value / (127 * np.exp2(x.astype(np.float64))) - 1).max())
+
+
 def log2():
     """log2(1 + m) / m on [sqrt(1/2) - 1, sqrt(2) - 1], the error weighed with m."""
     low, high = math.sqrt(0.5) - 1, math.sqrt(2) - 1
@@ -82,12 +94,11 @@ def log2():
     show("log2", q, fit_error, np.abs(value - np.log2(1 + m.astype(np.float64))).max())
 
 
-def gelu():
-    """P(a)^4 = Phi(-a) on [0, 5.6], P(5.6) = 0, such that a * P^4 errs least relative to max(1, a)."""
-    end, power = 5.6, 4
+def gelu(name, end, degree, scale):
+    """P(a)^4 = Phi(-a) on [0, end], P(end) = 0, such that scale(a) * P^4 errs least."""
+    power = 4
     phi = np.vectorize(lambda a: 0.5 * math.erfc(a / math.sqrt(2)))
-    scale = lambda a: a / np.maximum(1, a)
-    fit_error, q = minimax(0, end, 7, lambda a, p: scale(a) * (p**power - phi(a)),
+    fit_error, q = minimax(0, end, degree - 1, lambda a, p: scale(a) * (p**power - phi(a)),
                            lambda a, p: scale(a) * power * p ** (power - 1),
                            lambda a: phi(a) ** (1 / power), factor=lambda a: 1 - a / end)
     p = (np.polynomial.Polynomial([1, -1 / end]) * np.polynomial.Polynomial(q)).coef
@@ -96,7 +107,9 @@ def gelu():
     value = horner(p, a)
     value = np.maximum(x, 0) - a * ((value * value) * (value * value))
     exact = x * 0.5 * np.vectorize(math.erfc)(-x.astype(np.float64) / math.sqrt(2))
-    show("gelu", p, fit_error, (np.abs(value - exact) / np.maximum(1, np.abs(x))).max())
+    error = np.abs(value - exact)
+    show(name, p, fit_error, (error / np.maximum(1, np.abs(x))).max())
+    print(f"// and relative to |x| {(error / np.maximum(np.abs(x), 1e-6)).max():.1e}")
 
 
 def tanh():
@@ -114,6 +127,8 @@ def tanh():
 
 if __name__ == "__main__":
     exp2()
+    weight_exp2()
     log2()
-    gelu()
+    gelu("gelu", 5.6, 8, lambda a: a / np.maximum(1, a))
+    gelu("gelu_for_int8", 4.6, 5, lambda a: a)
     tanh()

@@ -76,16 +76,36 @@ __attribute__((noinline)) void multiply_rest(const Operands& o, uint32_t rows, u
   multiply_registers<kBlocks, kPanels>({a, kLine, w, kRegister});
 }
 
+// Registers 0 to 3 as they are before the first product. (The intrinsics want numbers, not constants.)
+template <int kBlocks, int kPanels>
+__attribute__((always_inline)) inline void clear_sums() {
+  _tile_zero(0);
+  if constexpr (kPanels == 2) _tile_zero(1);
+  if constexpr (kBlocks == 2) _tile_zero(2);
+  if constexpr (kBlocks == 2 && kPanels == 2) _tile_zero(3);
+}
+// Less 128 times the weights' sums, the same in all rows.
+template <int kBlocks, int kPanels>
+__attribute__((always_inline)) inline void start_sums(const int32_t* sums) {
+  alignas(64) int32_t start[kPanels][16];
+  for (int p = 0; p < kPanels; ++p) {
+    const __m512i all = _mm512_slli_epi32(_mm512_load_si512(sums + p * 16), 7);
+    _mm512_store_si512(start[p], _mm512_sub_epi32(_mm512_setzero_si512(), all));
+  }
+  finish_copies();
+  _tile_loadd(0, start[0], 0);
+  if constexpr (kPanels == 2) _tile_loadd(1, start[1], 0);
+  if constexpr (kBlocks == 2) _tile_loadd(2, start[0], 0);
+  if constexpr (kBlocks == 2 && kPanels == 2) _tile_loadd(3, start[1], 0);
+}
+
 // kWhole: `rows` fill the blocks. Otherwise there is one block, and its rows are copied at every step.
 template <int kBlocks, int kPanels, bool kWhole>
 void multiply_tile(const MultiplyI8& args) {
   Operands o = {args.a, args.a_stride, args.w, args.w_panel_stride};
   alignas(64) uint8_t rows[kWhole ? kLine : kRegister];
   if constexpr (!kWhole) memset(rows, 0, sizeof rows);
-  _tile_zero(0);
-  if constexpr (kPanels == 2) _tile_zero(1);
-  if constexpr (kBlocks == 2) _tile_zero(2);
-  if constexpr (kBlocks == 2 && kPanels == 2) _tile_zero(3);
+  args.sums ? start_sums<kBlocks, kPanels>(args.sums) : clear_sums<kBlocks, kPanels>();
   uint32_t groups = args.groups;
   for (; groups >= kGroups; groups -= kGroups, o.a += kLine, o.w += kRegister) {
     if constexpr (kWhole) {

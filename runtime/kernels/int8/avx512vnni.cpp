@@ -11,7 +11,7 @@
 namespace heed::avx512vnni {
 namespace {
 
-constexpr int kMaxRows = 8;
+constexpr int kMaxRows = 8;  // of a tile; a call may bring twice as many
 constexpr int kMaxPanels = 3;
 // Builds for size keep each tile's loop as short as it can be: a third of the code, and the same sums.
 #ifdef __OPTIMIZE_SIZE__
@@ -67,24 +67,36 @@ __attribute__((always_inline)) inline void fetch(const int8_t*& ahead) {
   for (int p = 0; p < kPanels; ++p, ahead += 64) __builtin_prefetch(ahead, 0, 2);
 }
 
+// What the sums of a panel start with.
+__attribute__((always_inline)) inline __m512i start_of(const int32_t* sums) {
+  return _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(_mm512_load_si512(sums), 7));
+}
+
+// Rows from `row` on, fetching `fetches` lines for each panel of every 4 groups.
 template <int kRows, int kPanels>
-void multiply_tile(const MultiplyI8& args) {
+void multiply_tile(const MultiplyI8& args, uint32_t row, const int8_t* ahead, int fetches) {
   constexpr int kSums = kRows * kPanels;
   constexpr int kSets = kForSize || kSums >= 10 ? 1 : kSums >= 5 ? 2 : 4;
   constexpr int kUnroll = kForSize ? 1 : 4;  // address arithmetic takes ports from the products
   // One by one: fields that were just written are not there yet for a copy of them all in wide registers.
   MultiplyI8 tile;
-  tile.a = args.a;
+  tile.a = args.a + row * args.a_stride;
   tile.a_stride = args.a_stride;
   tile.groups = args.groups;
   tile.w = args.w;
   tile.w_panel_stride = args.w_panel_stride;
-  tile.c = args.c;
+  tile.c = args.c + row * uint64_t{args.c_stride};
   tile.c_stride = args.c_stride;
   __m512i sums[kSets][kRows][kPanels] = {};
+  if (args.sums) {
+#pragma GCC unroll 3
+    for (int p = 0; p < kPanels; ++p) {
+      const __m512i start = start_of(args.sums + p * 16);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) sums[0][r][p] = start;
+    }
+  }
   uint64_t group = 0;
-  const int8_t* ahead = args.ahead;
-  const int fetches = static_cast<int>(args.fetches);
   for (; group + kUnroll <= tile.groups; group += kUnroll) {
 #pragma GCC unroll 4
     for (int i = 0; i < kUnroll; ++i) {
@@ -105,7 +117,7 @@ void multiply_tile(const MultiplyI8& args) {
   }
 }
 
-using Tile = void (*)(const MultiplyI8& args);
+using Tile = void (*)(const MultiplyI8& args, uint32_t row, const int8_t* ahead, int fetches);
 constexpr Tile kTiles[kMaxRows][kMaxPanels] = {
     {multiply_tile<1, 1>, multiply_tile<1, 2>, multiply_tile<1, 3>},
     {multiply_tile<2, 1>, multiply_tile<2, 2>, multiply_tile<2, 3>},
@@ -119,6 +131,15 @@ constexpr Tile kTiles[kMaxRows][kMaxPanels] = {
 
 }  // namespace
 
-void multiply_i8(const MultiplyI8& args) { kTiles[args.rows - 1][args.panels - 1](args); }
+void multiply_i8(const MultiplyI8& args) {
+  const uint32_t rows = args.rows, panels = args.panels;
+  const int fetches = static_cast<int>(args.fetches);
+  if (rows <= kMaxRows) return kTiles[rows - 1][panels - 1](args, 0, args.ahead, fetches);
+  const uint32_t first = rows / 2;
+  const int first_fetches = fetches / 2;
+  kTiles[first - 1][panels - 1](args, 0, args.ahead, first_fetches);
+  const int8_t* rest = args.ahead + uint64_t{args.groups / 4} * 64 * panels * static_cast<uint32_t>(first_fetches);
+  kTiles[rows - first - 1][panels - 1](args, first, rest, fetches - first_fetches);
+}
 
 }  // namespace heed::avx512vnni

@@ -41,6 +41,7 @@ struct Pass {
   uint64_t a_stride;
   const int8_t* w[kPassHalves];
   uint64_t groups;
+  const int32_t* sums[kPassHalves];
   int32_t* c;
   uint64_t c_stride;
 };
@@ -60,6 +61,15 @@ void multiply_pass(const Pass& args) {
   constexpr int kSets = kPassRows * kPassHalves / (kRows * kHalves);
   const Pass pass = args;
   __m256i sums[kSets][kRows][kHalves] = {};
+  if (pass.sums[0]) {
+#pragma GCC unroll 3
+    for (int h = 0; h < kHalves; ++h) {
+      const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(pass.sums[h]));
+      const __m256i start = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(all, 7));
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) sums[0][r][h] = start;
+    }
+  }
   uint64_t group = 0;
   for (; group + kSets <= pass.groups; group += kSets) {
 #pragma GCC unroll 6
@@ -100,6 +110,7 @@ void multiply_i8(const MultiplyI8& args) {
     pass.c_stride = args.c_stride;
     for (uint32_t h = 0; h < halves; ++h) {
       pass.w[h] = args.w + (half + h) / 2 * args.w_panel_stride + (half + h) % 2 * 32;
+      pass.sums[h] = args.sums ? args.sums + (half + h) * 8 : nullptr;
     }
     for (uint32_t row = 0; row < args.rows; row += kPassRows) {
       const uint32_t rows = args.rows - row < kPassRows ? args.rows - row : kPassRows;

@@ -82,6 +82,29 @@ template <class L>
   return from;
 }
 
+// The same of a whole block of outputs, start to end, that QuantizeRows reads next; `from` as activate left it.
+template <class L>
+[[gnu::always_inline]] inline void store_ranged(const Epilogue& e, uint32_t first, uint32_t rows, uint32_t start, uint32_t end, const float* from) {
+  constexpr uint32_t k = L::kLanes;
+  for (uint64_t i = 0; i < rows; ++i) {
+    const uint64_t r = first + i;
+    for (uint32_t lane = 0; lane < kSumLanes && start + lane < end; lane += k) {
+      int32_t* range = e.ranges + r * kRangeElems + lane;
+      auto hi = L::load(range), lo = L::load(range + kSumLanes);
+      for (uint64_t o = start + lane; o < end; o += kSumLanes) {
+        auto y = L::load(from + (o - start) * rows + i * k);
+        if (e.factor) y = y * L::load(e.factor + r * e.factor_stride + o);
+        if (e.residual) y = y + L::load(e.residual + r * e.residual_stride + o);
+        L::store(e.out + r * e.out_stride + o, y);
+        hi = L::max_signed(hi, L::bits(y));
+        lo = L::max_unsigned(lo, L::bits(y));
+      }
+      L::store(range, hi);
+      L::store(range + kSumLanes, lo);
+    }
+  }
+}
+
 // The whole epilogue: the products of a block (a tile of multiply_i8 is one) are stored side by side, activated, and
 // taken through the rest.
 template <class L, class Product>
@@ -104,6 +127,10 @@ void finish_activated(const typename Product::Args& args, uint32_t outputs, Acti
         }
       }
       if (activate) activate(block, static_cast<uint32_t>(end_of_block - block));
+      if (e.ranges) {
+        store_ranged<L>(e, first, rows, start, end, block);
+        continue;
+      }
       const float* next = block;
       for (uint32_t o = start; o < end; o += k) {
         next = e.factor || e.residual ? store_combined<L>(e, first, rows, o, next) : store_activated<L>(e, first, rows, o, next);
@@ -112,12 +139,63 @@ void finish_activated(const typename Product::Args& args, uint32_t outputs, Acti
   }
 }
 
+// kRows rows, which QuantizeRows reads next, from product to range without a stop in memory: for the activations that
+// most feed-forward layers have, since each is code of its own.
+template <class L, class Product, ActivationFunction function, uint32_t kRows>
+[[gnu::always_inline]] inline void finish_ranged_rows(const typename Product::Args& args, uint32_t outputs, uint64_t first) {
+  using Chains = Several<L, kRows>;
+  const Epilogue& e = args.epilogue;
+  for (uint32_t lane = 0; lane < kSumLanes && lane < outputs; lane += L::kLanes) {
+    int32_t* range = e.ranges + first * kRangeElems + lane;
+    typename Chains::I hi, lo;
+#pragma GCC unroll 4
+    for (uint32_t r = 0; r < kRows; ++r) {
+      hi.v[r] = L::load(range + r * kRangeElems);
+      lo.v[r] = L::load(range + r * kRangeElems + kSumLanes);
+    }
+    for (uint32_t o = lane; o < outputs; o += kSumLanes) {
+      const Product product(args, o);
+      const auto bias = e.bias ? L::load(e.bias + o) : L::set(0.0f);
+      typename Chains::F y;
+#pragma GCC unroll 4
+      for (uint32_t r = 0; r < kRows; ++r) y.v[r] = product.at(static_cast<uint32_t>(first) + r, args.c_stride) + bias;
+      y = activation<Chains, function, true>(y);
+#pragma GCC unroll 4
+      for (uint32_t r = 0; r < kRows; ++r) {
+        if (e.factor) y.v[r] = y.v[r] * L::load(e.factor + (first + r) * e.factor_stride + o);
+        if (e.residual) y.v[r] = y.v[r] + L::load(e.residual + (first + r) * e.residual_stride + o);
+        L::store(e.out + (first + r) * e.out_stride + o, y.v[r]);
+      }
+      hi = Chains::max_signed(hi, Chains::bits(y));
+      lo = Chains::max_unsigned(lo, Chains::bits(y));
+    }
+#pragma GCC unroll 4
+    for (uint32_t r = 0; r < kRows; ++r) {
+      L::store(range + r * kRangeElems, hi.v[r]);
+      L::store(range + r * kRangeElems + kSumLanes, lo.v[r]);
+    }
+  }
+}
+template <class L, class Product, ActivationFunction function>
+void finish_ranged(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L>) {
+  uint32_t r = 0;
+  for (; L::kChains > 1 && r + L::kChains <= args.rows; r += L::kChains) {
+    finish_ranged_rows<L, Product, function, L::kChains>(args, outputs, r);
+  }
+  for (; r < args.rows; ++r) finish_ranged_rows<L, Product, function, 1>(args, outputs, r);
+}
+
 template <class L, class Product>
 using FinishColumns = void (*)(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L> activate);
 
 template <class L, class Product>
 FinishColumns<L, Product> finish_columns_for(const Epilogue& e) {
-  if (e.activation != ActivationFunction::kNone || e.factor) return finish_activated<L, Product>;
+  if constexpr (!kForSize) {
+    if (e.ranges && e.activation == ActivationFunction::kNone) return finish_ranged<L, Product, ActivationFunction::kNone>;
+    if (e.ranges && e.activation == ActivationFunction::kRelu) return finish_ranged<L, Product, ActivationFunction::kRelu>;
+    if (e.ranges && e.activation == ActivationFunction::kGelu) return finish_ranged<L, Product, ActivationFunction::kGelu>;
+  }
+  if (e.activation != ActivationFunction::kNone || e.factor || e.ranges) return finish_activated<L, Product>;
   return e.residual ? finish_plain<L, Product, true> : finish_plain<L, Product, false>;
 }
 
@@ -126,11 +204,11 @@ template <class L>
 struct FinishRest {
   static constexpr uint32_t k = L::kLanes;
   float bias[k] = {}, factor[k] = {}, residual[k] = {}, out[k], w_scale[k] = {};
-  int32_t w_sum[k] = {};
+  int32_t w_sum[k] = {}, ranges[kRangeElems] = {};
 
   // `e` as it is for row r and the outputs from o on.
   Epilogue row(const Epilogue& e, uint32_t r, uint32_t o, uint32_t count) {
-    Epilogue one = {copy(bias, e.bias, o, count), e.activation, nullptr, 0, nullptr, 0, out, 0};
+    Epilogue one = {copy(bias, e.bias, o, count), e.activation, nullptr, 0, nullptr, 0, out, 0, e.ranges ? ranges : nullptr};
     one.factor = copy(factor, e.factor, o + r * e.factor_stride, count);
     one.residual = copy(residual, e.residual, o + r * e.residual_stride, count);
     return one;
@@ -142,6 +220,14 @@ struct FinishRest {
     args.w_sum = copy(w_sum, args.w_sum, o, count);
   }
   void row(FinishF32&, uint32_t, uint32_t, uint32_t) {}
+
+  // What is there of `out`, into the row's own ranges.
+  void widen(const Epilogue& e, uint32_t r, uint32_t o, uint32_t count) const {
+    int32_t* range = e.ranges + uint64_t{r} * kRangeElems + o % kSumLanes;
+    const auto y = L::bits(L::load_part(out, count));
+    L::store(range, L::max_signed(L::load(range), y));
+    L::store(range + kSumLanes, L::max_unsigned(L::load(range + kSumLanes), y));
+  }
 
  private:
   template <class T>
@@ -156,7 +242,7 @@ template <class L, class Product>
 void finish(const typename Product::Args& args) {
   const uint32_t outputs = args.outputs, whole = outputs - outputs % L::kLanes;
   const FinishColumns<L, Product> columns = finish_columns_for<L, Product>(args.epilogue);
-  const ActivateBlock<L> activate = activate_block_for<L>(args.epilogue.activation);
+  const ActivateBlock<L> activate = activate_block_for<L>(args.epilogue.activation, args.epilogue.ranges != nullptr);
   columns(args, whole, activate);
   for (uint32_t r = 0; whole < outputs && r < args.rows; ++r) {
     FinishRest<L> rest;
@@ -166,6 +252,7 @@ void finish(const typename Product::Args& args) {
     one.epilogue = rest.row(args.epilogue, r, whole, outputs - whole);
     rest.row(one, r, whole, outputs - whole);
     columns(one, L::kLanes, activate);
+    if (args.epilogue.ranges) rest.widen(args.epilogue, r, whole, outputs - whole);
     std::memcpy(args.epilogue.out + r * args.epilogue.out_stride + whole, rest.out, (outputs - whole) * sizeof(float));
   }
 }

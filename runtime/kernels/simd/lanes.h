@@ -21,13 +21,16 @@
 //   to_float(I); nearest(F): to nearest even for magnitudes below 2^22, else any integer
 //   max_signed, max_unsigned on I
 //   store_bytes(p, flip, I): saturated to int8, each byte xor flip; the same for four vectors side by side
+//   store_groups(p, apart, I, I, I, I), where there are 4 lanes or more: saturated to int8, lanes 0 to 3 of all four as 16 bytes
+//   at p, lanes 4 to 7 at p + apart, and so on
 //   store_weights(p, I): 0 .. 127 to bytes, what `nearest` made of a NaN to 0; the same for four
-//   kSigned: no table with these lanes has unsigned bytes, so a score's zero is 0
 //   store_woven(p, zero, I): where kWeaves says so, for 16 lanes of magnitudes below 2^14: each plus zero, saturated to
 //   int8, the second 8 bytes at p + 32
 //   load_bytes(p): int8 to I; load_half(p): f16 to F; each with load_*_part
 //   fold_add(F), fold_max(F): halves are combined until one lane is left; fold_max_signed, fold_max_unsigned, fold_sum
 //   on I
+//   kFoldsFour: there are fold_add_four, fold_max_four, fold_max_signed_four, fold_max_unsigned_four and fold_sum_four, which fold
+//   four vectors together
 //
 // Everything below carries L in its name: one program holds it several times, compiled for different processors.
 #pragma once
@@ -113,6 +116,27 @@ template <class L, class Body>
   if (L::kLanes > 1 && i < n) body(Part<L>{static_cast<uint32_t>(n - i)}, i);
 }
 
+// out[r] = fold(v[r]) for kRows vectors: in fours where lanes have that.
+#define HEED_FOLD_ROWS(fold, V, T)                                                                          \
+  template <class L, uint32_t kRows>                                                                        \
+  [[gnu::always_inline]] inline void fold##_rows(const typename L::V (&v)[kRows], T* out) {                 \
+    if constexpr (L::kFoldsFour && kRows == 4) {                                                            \
+      L::fold##_four(v, out);                                                                               \
+    } else {                                                                                                \
+      for (uint32_t r = 0; r < kRows; ++r) out[r] = L::fold(v[r]);                                          \
+    }                                                                                                       \
+  }
+HEED_FOLD_ROWS(fold_add, F, float)
+HEED_FOLD_ROWS(fold_max, F, float)
+HEED_FOLD_ROWS(fold_max_signed, I, int32_t)
+HEED_FOLD_ROWS(fold_max_unsigned, I, int32_t)
+HEED_FOLD_ROWS(fold_sum, I, int32_t)
+#undef HEED_FOLD_ROWS
+
+// How many rows of a tile are folded together.
+template <class L>
+constexpr uint32_t kFoldRows = L::kFoldsFour ? 4 : 1;
+
 // A sum over a row: element i goes to lane i mod 16, in order; then 8-4-2-1.
 template <class L>
 struct Sum {
@@ -123,7 +147,8 @@ struct Sum {
   Sum() {
     for (F& v : lane) v = L::set(0.0f);
   }
-  float total() {
+  // What is left for fold_add.
+  F one_vector() {
     if constexpr (kVectors == 2) {
       lane[0] = lane[0] + lane[1];
     } else {
@@ -131,8 +156,9 @@ struct Sum {
         for (uint32_t u = 0; u < half; ++u) lane[u] = lane[u] + lane[u + half];
       }
     }
-    return L::fold_add(lane[0]);
+    return lane[0];
   }
+  float total() { return L::fold_add(one_vector()); }
 };
 
 // Sums of kRows rows side by side, so that additions of one need not wait for those of another.

@@ -93,8 +93,8 @@ struct Armv7Lanes : Several<Armv7Four, 2> {
   static constexpr uint32_t kProductRows = 2;
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
-  static constexpr bool kSigned = true;
   static constexpr bool kWeaves = false;
+  static constexpr bool kFoldsFour = false;
 };
 
 }  // namespace heed::simd

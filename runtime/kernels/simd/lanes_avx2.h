@@ -11,8 +11,8 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static constexpr uint32_t kProductRows = 4;
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = kForSize ? 1 : 4;
-  static constexpr bool kSigned = false;
   static constexpr bool kWeaves = false;
+  static constexpr bool kFoldsFour = !kForSize;
 
   static __m256i first(uint32_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(count)),
@@ -51,6 +51,11 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
   static void store_bytes(uint8_t* p, uint8_t flip, I a, I b, I c, I d) {
     const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     store_in_order(p, _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(flip))));
+  }
+  static void store_groups(uint8_t* p, uint64_t apart, I a, I b, I c, I d) {
+    const __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(bytes));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + apart), _mm256_extracti128_si256(bytes, 1));
   }
   static void store_weights(uint8_t* p, I v) {
     const __m128i words = halves(v);
@@ -92,7 +97,39 @@ struct Avx2Lanes : XsimdLanes<xsimd::avx2> {
     return _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32(x, 0xb1)));
   }
 
+  static void fold_add_four(const F (&v)[4], float* out) {
+    _mm_storeu_ps(out, fold_four(v, [](__m256 a, __m256 b) __attribute__((always_inline)) { return _mm256_add_ps(a, b); }));
+  }
+  static void fold_max_four(const F (&v)[4], float* out) {
+    _mm_storeu_ps(out, fold_four(v, [](__m256 a, __m256 b) __attribute__((always_inline)) { return _mm256_max_ps(a, b); }));
+  }
+  static void fold_max_signed_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m256i a, __m256i b) __attribute__((always_inline)) { return _mm256_max_epi32(a, b); });
+  }
+  static void fold_max_unsigned_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m256i a, __m256i b) __attribute__((always_inline)) { return _mm256_max_epu32(a, b); });
+  }
+  static void fold_sum_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m256i a, __m256i b) __attribute__((always_inline)) { return _mm256_add_epi32(a, b); });
+  }
+
  private:
+  // Halves of two vectors are combined in one step, then quarters of four.
+  template <class V, class Operation>
+  [[gnu::always_inline]] static __m128 fold_four(const V (&v)[4], Operation operation) {
+    const __m256 ac = operation(_mm256_permute2f128_ps(v[0], v[2], 0x20), _mm256_permute2f128_ps(v[0], v[2], 0x31));
+    const __m256 bd = operation(_mm256_permute2f128_ps(v[1], v[3], 0x20), _mm256_permute2f128_ps(v[1], v[3], 0x31));
+    __m256 x = operation(_mm256_shuffle_ps(ac, bd, 0x44), _mm256_shuffle_ps(ac, bd, 0xee));
+    x = operation(x, _mm256_permute_ps(x, 0xb1));
+    return _mm_shuffle_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1), 0x88);
+  }
+  template <class Operation>
+  [[gnu::always_inline]] static void fold_integers(const I (&v)[4], int32_t* out, Operation operation) {
+    const __m256 all[4] = {from_bits(v[0]), from_bits(v[1]), from_bits(v[2]), from_bits(v[3])};
+    _mm_storeu_ps(reinterpret_cast<float*>(out), fold_four(all, [&](__m256 a, __m256 b) __attribute__((always_inline)) {
+      return _mm256_castsi256_ps(operation(_mm256_castps_si256(a), _mm256_castps_si256(b)));
+    }));
+  }
   static __m128i halves(__m256i v) {
     return _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
   }

@@ -11,8 +11,8 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static constexpr uint32_t kProductRows = 8;
   static constexpr uint32_t kProductPanels = kForSize ? 1 : 2;
   static constexpr uint32_t kChains = kForSize ? 1 : 4;
-  static constexpr bool kSigned = false;
   static constexpr bool kWeaves = false;
+  static constexpr bool kFoldsFour = !kForSize;
 
   static __mmask16 first(uint32_t count) { return static_cast<__mmask16>((1u << count) - 1); }
   static F load_part(const float* p, uint32_t count) { return F(_mm512_maskz_loadu_ps(first(count), p)); }
@@ -52,6 +52,13 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
     const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
     store_in_order(p, _mm512_xor_si512(bytes, _mm512_set1_epi8(static_cast<char>(flip))));
   }
+  static void store_groups(uint8_t* p, uint64_t apart, I a, I b, I c, I d) {
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_castsi512_si128(bytes));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + apart), _mm512_extracti32x4_epi32(bytes, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 2 * apart), _mm512_extracti32x4_epi32(bytes, 2));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * apart), _mm512_extracti32x4_epi32(bytes, 3));
+  }
   static void store_weights(uint8_t* p, I v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(v));
   }
@@ -81,7 +88,41 @@ struct Avx512Lanes : XsimdLanes<xsimd::avx512bw> {
   static int32_t fold_max_unsigned(I v) { return static_cast<int32_t>(_mm512_reduce_max_epu32(v)); }
   static int32_t fold_sum(I v) { return _mm512_reduce_add_epi32(v); }
 
+  static void fold_add_four(const F (&v)[4], float* out) {
+    _mm_storeu_ps(out, fold_four(v, [](__m512 a, __m512 b) __attribute__((always_inline)) { return _mm512_add_ps(a, b); }));
+  }
+  static void fold_max_four(const F (&v)[4], float* out) {
+    _mm_storeu_ps(out, fold_four(v, [](__m512 a, __m512 b) __attribute__((always_inline)) { return _mm512_max_ps(a, b); }));
+  }
+  static void fold_max_signed_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m512i a, __m512i b) __attribute__((always_inline)) { return _mm512_max_epi32(a, b); });
+  }
+  static void fold_max_unsigned_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m512i a, __m512i b) __attribute__((always_inline)) { return _mm512_max_epu32(a, b); });
+  }
+  static void fold_sum_four(const I (&v)[4], int32_t* out) {
+    fold_integers(v, out, [](__m512i a, __m512i b) __attribute__((always_inline)) { return _mm512_add_epi32(a, b); });
+  }
+
  private:
+  // Halves of two vectors are combined in one step, then quarters of four.
+  template <class V, class Operation>
+  [[gnu::always_inline]] static __m128 fold_four(const V (&v)[4], Operation operation) {
+    const __m512 ab = operation(_mm512_shuffle_f32x4(v[0], v[1], 0x44), _mm512_shuffle_f32x4(v[0], v[1], 0xee));
+    const __m512 cd = operation(_mm512_shuffle_f32x4(v[2], v[3], 0x44), _mm512_shuffle_f32x4(v[2], v[3], 0xee));
+    __m512 x = operation(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+    x = operation(x, _mm512_permute_ps(x, 0x4e));
+    x = operation(x, _mm512_permute_ps(x, 0xb1));
+    const __m512i firsts = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    return _mm512_castps512_ps128(_mm512_permutexvar_ps(firsts, x));
+  }
+  template <class Operation>
+  [[gnu::always_inline]] static void fold_integers(const I (&v)[4], int32_t* out, Operation operation) {
+    const __m512 all[4] = {from_bits(v[0]), from_bits(v[1]), from_bits(v[2]), from_bits(v[3])};
+    _mm_storeu_ps(reinterpret_cast<float*>(out), fold_four(all, [&](__m512 a, __m512 b) __attribute__((always_inline)) {
+      return _mm512_castsi512_ps(operation(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+    }));
+  }
   // Packs work in quarters of 16 bytes: a0 b0 c0 d0 | a1 b1 c1 d1 | ..., each of 4 bytes.
   static void store_in_order(uint8_t* p, __m512i bytes) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -40,8 +40,8 @@ struct NeonLanes : Several<NeonFour, 4> {
   static constexpr uint32_t kProductRows = 4;
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;
-  static constexpr bool kSigned = true;
   static constexpr bool kWeaves = true;
+  static constexpr bool kFoldsFour = false;
 
   // Half as many additions as before the first narrowing.
   static void store_woven(uint8_t* p, int16_t zero, const I& v) {

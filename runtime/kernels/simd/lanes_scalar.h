@@ -12,8 +12,8 @@ struct ScalarLanes {
   static constexpr uint32_t kProductRows = 1;  // register tile of multiply_f32
   static constexpr uint32_t kProductPanels = 1;
   static constexpr uint32_t kChains = 1;  // vectors side by side in long chains
-  static constexpr bool kSigned = false;
   static constexpr bool kWeaves = false;
+  static constexpr bool kFoldsFour = false;
   using F = float;
   using I = int32_t;
   using M = bool;

@@ -187,6 +187,11 @@ struct Several {
     store_bytes(p + 2 * kLanes, flip, c);
     store_bytes(p + 3 * kLanes, flip, d);
   }
+  [[gnu::always_inline]] static void store_groups(uint8_t* p, uint64_t apart, const I& a, const I& b, const I& c, const I& d) {
+    static_assert(L::kLanes == 4);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < kCount; ++i) L::store_bytes(p + i * apart, 0, a.v[i], b.v[i], c.v[i], d.v[i]);
+  }
   [[gnu::always_inline]] static void store_weights(uint8_t* p, const I& a) {
     if constexpr (kCount == 4) return L::store_weights(p, a.v[0], a.v[1], a.v[2], a.v[3]);
     for (size_t i = 0; i < kCount; ++i) L::store_weights(p + i * L::kLanes, a.v[i]);

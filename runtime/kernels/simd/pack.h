@@ -50,6 +50,23 @@ template <class L>
   return L::fold_sum(sum);
 }
 
+// Four keys side by side, the first at a multiple of 4: each group of theirs is 16 bytes. head_dim is a multiple of the lanes.
+template <class L>
+[[gnu::always_inline]] inline void pack_four_keys(const float* in, uint64_t in_stride, uint32_t head_dim, const float* inverse, int8_t* slot,
+                                                  int32_t* sum) {
+  typename L::I sums[4] = {L::set(int32_t{0}), L::set(int32_t{0}), L::set(int32_t{0}), L::set(int32_t{0})};
+  for (uint32_t c = 0; c < head_dim; c += L::kLanes) {
+    typename L::I q[4];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; ++i) {
+      q[i] = symmetric<L>(L::load(in + i * in_stride + c), inverse[i]);
+      sums[i] = sums[i] + q[i];
+    }
+    L::store_groups(reinterpret_cast<uint8_t*>(slot + uint64_t{c} * kPanelRows), kPanelRows * kGroupCols, q[0], q[1], q[2], q[3]);
+  }
+  fold_sum_rows<L>(sums, sum);
+}
+
 template <class L>
 void pack_keys_i8(const PackKeysI8& args) {
   const uint32_t head_dim = args.head_dim;
@@ -61,11 +78,20 @@ void pack_keys_i8(const PackKeysI8& args) {
       const uint64_t p = uint64_t{args.first} + first;
       int32_t* sum = args.sum + h * args.slot_stride + p;
       SymmetricScales<L> s;
-      for (uint32_t r = 0; r < rows; ++r) s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, head_dim);
+      greatest_magnitudes<L>(in, args.in_stride, rows, head_dim, s.greatest);
       s.find(rows, args.scale + h * args.slot_stride + p);
-      for (uint32_t r = 0; r < rows; ++r) {
+      for (uint32_t r = 0; r < rows;) {
         int8_t* slot = out + panel_i8_index(p + r, 0, head_dim);
-        sum[r] = pack_key<L>(in + r * args.in_stride, head_dim, s.inverse[r], slot);
+        const float* row = in + r * args.in_stride;
+        if constexpr (L::kLanes > 1) {
+          if (head_dim % L::kLanes == 0 && (p + r) % 4 == 0 && rows - r >= 4 && s.finite_four(r)) {
+            pack_four_keys<L>(row, args.in_stride, head_dim, s.inverse + r, slot, sum + r);
+            r += 4;
+            continue;
+          }
+        }
+        sum[r] = pack_key<L>(row, head_dim, s.inverse[r], slot);
+        ++r;
       }
     }
   }
@@ -124,8 +150,7 @@ void pack_values_i8(const PackValuesI8& args) {
       rows = One<L>::least(kScaleBlock - static_cast<uint32_t>(p % kScaleBlock), args.rows - first);
       SymmetricScales<L> s;
       alignas(64) float scale[kScaleBlock] = {};
-      for (uint32_t r = 0; r < rows; ++r)
-        s.greatest[r] = greatest_magnitude<L>(in + r * args.in_stride, args.value_dim);
+      greatest_magnitudes<L>(in, args.in_stride, rows, args.value_dim, s.greatest);
       s.find(rows, scale);
       store_value_scales<L>(scale, rows, args.scale_log2 + slot, args.scale_inverse + slot);
 
@@ -137,7 +162,7 @@ void pack_values_i8(const PackValuesI8& args) {
         const uint64_t key = p + r - tile;
         int8_t* group = out + key / kGroupCols * (kPanelRows * kGroupCols) + key % kGroupCols;
         const float* row = in + r * args.in_stride;
-        keys = key % kGroupCols == 0 && rows - r >= kGroupCols && s.finite(r, kGroupCols) ? 4 : 1;
+        keys = key % kGroupCols == 0 && rows - r >= kGroupCols && s.finite_four(r) ? 4 : 1;
         keys == 4 ? pack_values<L, 4>(row, args.in_stride, args.value_dim, s.inverse + r, group, panel_bytes)
                   : pack_values<L, 1>(row, args.in_stride, args.value_dim, s.inverse + r, group, panel_bytes);
       }

@@ -8,17 +8,13 @@ namespace heed::simd {
 constexpr int32_t kInfinityBits = 0x7f800000;
 constexpr int32_t kSignBit = INT32_MIN;
 
+constexpr uint32_t kScaleBlock = 16;  // rows or heads whose scales are found side by side, before the first is needed
+
 // Magnitudes compare like their bits, and a NaN's bits are above infinity's. So the greatest positive value is the
 // signed maximum of all bits, the least negative one the unsigned maximum, and neither overlooks a NaN.
-template <class L>
-struct RowRange {
-  float lo;  // at most 0
-  float hi;  // at least 0
-  bool finite;
-};
-
 template <class L, bool kScaled>
-[[gnu::always_inline]] inline RowRange<L> row_range(const float* in, const float* input_scale, size_t cols) {
+[[gnu::always_inline]] inline void row_range(const float* in, const float* input_scale, size_t cols, typename L::I& hi_out,
+                                             typename L::I& lo_out) {
   auto hi = L::set(int32_t{0});
   auto lo = L::set(kSignBit);
   const auto widen = [&](auto lanes, size_t c) __attribute__((always_inline)) {
@@ -34,15 +30,75 @@ template <class L, bool kScaled>
     for (uint32_t i = 0; i < 4 * k; i += k) widen(Whole<L>{}, c + i);
   }
   each_vector<L>(cols - c, [&](auto lanes, size_t i) __attribute__((always_inline)) { widen(lanes, c + i); });
-  const int32_t hi_bits = L::fold_max_signed(hi);
-  const int32_t lo_bits = L::fold_max_unsigned(lo);
-  return {One<L>::from_bits(lo_bits), One<L>::from_bits(hi_bits),
-          hi_bits < kInfinityBits && (lo_bits & ~kSignBit) < kInfinityBits};
+  hi_out = hi;
+  lo_out = lo;
 }
+
+// The lanes of a row's range that was found before.
+template <class L>
+[[gnu::always_inline]] inline void known_range(const int32_t* range, typename L::I& hi_out, typename L::I& lo_out) {
+  hi_out = L::load(range);
+  lo_out = L::load(range + kSumLanes);
+  for (uint32_t i = L::kLanes; i < kSumLanes; i += L::kLanes) {
+    hi_out = L::max_signed(hi_out, L::load(range + i));
+    lo_out = L::max_unsigned(lo_out, L::load(range + kSumLanes + i));
+  }
+}
+
+// Ranges of some rows, and what follows from them for each.
+template <class L>
+struct RowScales {
+  alignas(64) int32_t hi[kScaleBlock] = {};
+  alignas(64) int32_t lo[kScaleBlock] = {};
+  alignas(64) float inverse[kScaleBlock];
+  alignas(64) int32_t zero[kScaleBlock];
+  alignas(64) int32_t finite[kScaleBlock];
+
+  template <uint32_t kRows, bool kScaled>
+  [[gnu::always_inline]] void take(const QuantizeRows& args, uint32_t first, uint32_t i) {
+    typename L::I his[kRows], los[kRows];
+#pragma GCC unroll 4
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const uint64_t row = first + i + r;
+      if (args.ranges) {
+        known_range<L>(args.ranges + row * kRangeElems, his[r], los[r]);
+      } else {
+        row_range<L, kScaled>(args.in + row * args.in_stride, args.input_scale, args.cols, his[r], los[r]);
+      }
+    }
+    fold_max_signed_rows<L>(his, hi + i);
+    fold_max_unsigned_rows<L>(los, lo + i);
+  }
+
+  // Rows `first` to `first + count`.
+  template <bool kScaled>
+  [[gnu::always_inline]] void find(const QuantizeRows& args, uint32_t first, uint32_t count) {
+    uint32_t i = 0;
+    for (; kFoldRows<L> > 1 && i + kFoldRows<L> <= count; i += kFoldRows<L>) take<kFoldRows<L>, kScaled>(args, first, i);
+    for (; i < count; ++i) take<1, kScaled>(args, first, i);
+    const int32_t shift = args.flip ? 128 : 0;
+    each_vector<L>(
+        count, [&](auto lanes, size_t at) __attribute__((always_inline)) {
+          const auto most = L::load(hi + at), least = L::load(lo + at);
+          const auto top = L::from_bits(L::max_signed(most, L::bit_and(least, L::set(~kSignBit))));
+          const auto is_finite = top < L::set(One<L>::infinity());
+          const auto low = L::from_bits(least);
+          const auto step = L::at_least((L::from_bits(most) - low) * L::set(1.0f / 255.0f), kLeastScale);
+          const auto of_one = L::divide(L::set(1.0f), step);
+          const auto place = L::at_most((L::set(0.0f) - low) * of_one, 255.0f);
+          lanes.store(args.scale + first + at, L::select(is_finite, step, L::set(One<L>::nan())));
+          L::store(inverse + at, of_one);
+          L::store(zero + at, L::nearest(L::select(is_finite, place, L::set(128.0f))) - L::set(128));
+          L::store(finite + at, L::bits(L::select(is_finite, L::set(1.0f), L::set(0.0f))));
+        });
+    for (uint32_t r = 0; r < count; ++r) args.zero[first + r] = zero[r] + shift;
+  }
+};
 
 // A row's bytes, those of 8 inputs `kApart` bytes from those of the 8 before.
 template <class L, bool kScaled, uint32_t kApart>
-[[gnu::always_inline]] inline void quantize_row(const QuantizeRows& args, uint32_t r) {
+[[gnu::always_inline]] inline void quantize_row(const QuantizeRows& args, const RowScales<L>& scales, uint32_t first,
+                                                uint32_t r) {
   using F = typename L::F;
   constexpr uint32_t k = L::kLanes;
   const float* in = args.in + r * args.in_stride;
@@ -51,16 +107,10 @@ template <class L, bool kScaled, uint32_t kApart>
   const size_t cols = args.cols;
   const uint8_t flip = args.flip;
 
-  const RowRange<L> range = row_range<L, kScaled>(in, input_scale, cols);
-  const float span = (range.hi - range.lo) * (1.0f / 255.0f);
-  const float scale = span > kLeastScale ? span : kLeastScale;
-  const float inverse = 1.0f / scale;
-  int32_t zero = range.finite ? One<L>::nearest(-range.lo * inverse) - 128 : 0;
-  if (zero > 127) zero = 127;
-  args.scale[r] = range.finite ? scale : One<L>::nan();
-  args.zero[r] = zero + (flip ? 128 : 0);
+  const float inverse = scales.inverse[r - first];
+  const int32_t zero = scales.zero[r - first];
   const size_t padded = (cols + 3) / 4 * 4;
-  if (!range.finite) {
+  if (scales.finite[r - first] == 0) {
     if constexpr (kApart == 8) {
       std::memset(out, flip, padded);
     } else {
@@ -111,55 +161,69 @@ template <class L, bool kScaled, uint32_t kApart>
   for (c = cols; c < padded; ++c) out[c] = flip;
 }
 
-template <class L>
-void quantize_rows(const QuantizeRows& args) {
-  if constexpr (L::kWeaves) {
-    if (args.woven) {
-      for (uint32_t r = 0; r < args.rows; ++r) {
-        args.input_scale ? quantize_row<L, true, 32>(args, r) : quantize_row<L, false, 32>(args, r);
-      }
-      return;
-    }
-  }
-  for (uint32_t r = 0; r < args.rows; ++r) {
-    args.input_scale ? quantize_row<L, true, 8>(args, r) : quantize_row<L, false, 8>(args, r);
+// Ranges of so many rows are found before the first is read again, in the first cache.
+constexpr uint32_t kRangeBlock = 8;
+
+template <class L, bool kScaled, uint32_t kApart>
+[[gnu::always_inline]] inline void quantize_all(const QuantizeRows& args) {
+  for (uint32_t first = 0, rows; first < args.rows; first += rows) {
+    rows = One<L>::least(args.ranges ? kScaleBlock : kRangeBlock, args.rows - first);
+    RowScales<L> scales;
+    scales.template find<kScaled>(args, first, rows);
+    for (uint32_t r = first; r < first + rows; ++r) quantize_row<L, kScaled, kApart>(args, scales, first, r);
   }
 }
 
-constexpr uint32_t kScaleBlock = 16;  // rows or heads whose scales are found side by side, before the first is needed
-
-// The greatest magnitude of a row, more than any number where it has a NaN.
 template <class L>
-[[gnu::always_inline]] inline float greatest_magnitude(const float* in, uint32_t cols) {
-  auto greatest = L::set(int32_t{0});
-  each_vector<L>(
-      cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
-        greatest = L::max_signed(greatest, L::bit_and(L::bits(lanes.load(in + c)), L::set(~kSignBit)));
-      });
-  return One<L>::from_bits(L::fold_max_signed(greatest));
+void quantize_rows(const QuantizeRows& args) {
+  if constexpr (L::kWeaves) {
+    if (args.woven) return args.input_scale ? quantize_all<L, true, 32>(args) : quantize_all<L, false, 32>(args);
+  }
+  args.input_scale ? quantize_all<L, true, 8>(args) : quantize_all<L, false, 8>(args);
+}
+
+// Bits of the greatest magnitudes of `count` rows, more than any number's where a row has a NaN.
+template <class L, uint32_t kRows>
+[[gnu::always_inline]] inline void greatest_of_rows(const float* in, uint64_t stride, uint32_t cols, int32_t* out) {
+  typename L::I greatest[kRows];
+#pragma GCC unroll 4
+  for (uint32_t r = 0; r < kRows; ++r) {
+    greatest[r] = L::set(int32_t{0});
+    each_vector<L>(
+        cols, [&](auto lanes, size_t c) __attribute__((always_inline)) {
+          greatest[r] = L::max_signed(greatest[r], L::bit_and(L::bits(lanes.load(in + r * stride + c)), L::set(~kSignBit)));
+        });
+  }
+  fold_max_signed_rows<L>(greatest, out);
+}
+template <class L>
+[[gnu::always_inline]] inline void greatest_magnitudes(const float* in, uint64_t stride, uint32_t count, uint32_t cols, int32_t* out) {
+  constexpr uint32_t kRows = kFoldRows<L>;
+  uint32_t r = 0;
+  for (; kRows > 1 && r + kRows <= count; r += kRows) greatest_of_rows<L, kRows>(in + r * stride, stride, cols, out + r);
+  for (; r < count; ++r) greatest_of_rows<L, 1>(in + r * stride, stride, cols, out + r);
 }
 
 // Symmetric scales of rows with these greatest magnitudes, and 1 / scale. A row with a value that is not finite has
 // scale NaN, and `inverse` 0 for a sign that everything becomes q = 0.
 template <class L>
 struct SymmetricScales {
-  alignas(64) float greatest[kScaleBlock] = {};
+  alignas(64) int32_t greatest[kScaleBlock] = {};
   alignas(64) float inverse[kScaleBlock];
 
   [[gnu::always_inline]] void find(uint32_t count, float* scale) {
     each_vector<L>(
         count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
-          const auto top = L::load(greatest + i);
+          const auto top = L::from_bits(L::load(greatest + i));
           const auto finite = top < L::set(One<L>::infinity());
           const auto step = L::at_least(top * L::set(1.0f / 127.0f), kLeastScale);
           lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
           L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
         });
   }
-  [[gnu::always_inline]] bool finite(uint32_t first, uint32_t count) const {
-    bool all = true;
-    for (uint32_t i = first; i < first + count; ++i) all = all && inverse[i] != 0.0f;
-    return all;
+  [[gnu::always_inline]] bool finite_four(uint32_t first) const {
+    const float* i = inverse + first;
+    return i[0] != 0.0f && i[1] != 0.0f && i[2] != 0.0f && i[3] != 0.0f;
   }
 };
 
@@ -196,7 +260,7 @@ void quantize_heads(const QuantizeHeads& args) {
       const float* in = args.in + r * args.in_stride + uint64_t{first} * head_dim;
       const uint64_t slot = uint64_t{r} * args.heads + first;
       SymmetricScales<L> s;
-      for (uint32_t h = 0; h < heads; ++h) s.greatest[h] = greatest_magnitude<L>(in + uint64_t{h} * head_dim, head_dim);
+      greatest_magnitudes<L>(in, head_dim, heads, head_dim, s.greatest);
       s.find(heads, args.scale + slot);
       for (uint32_t h = 0; h < heads; ++h) {
         quantize_head<L>(in + uint64_t{h} * head_dim, head_dim, s.inverse[h], args.flip,

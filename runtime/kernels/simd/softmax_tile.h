@@ -21,7 +21,6 @@ struct TileKeys {
   const float* scale;
   const float* value_log2;
   const float* value_inverse;
-  alignas(64) int32_t offset[kKeyTile];  // zero * key_sum
   alignas(64) float copies[3][kKeyTile];
 
   [[gnu::always_inline]] explicit TileKeys(const ScoreTile& tile)
@@ -30,12 +29,6 @@ struct TileKeys {
       scale = whole(tile.key_scale, tile.keys, copies[0], 0.0f);
       value_log2 = whole(tile.value_log2, tile.keys, copies[1], -One<L>::infinity());
       value_inverse = whole(tile.value_inverse, tile.keys, copies[2], 0.0f);
-      if constexpr (!L::kSigned) {
-        each_vector<L>(
-            tile.keys, [&](auto lanes, size_t j) __attribute__((always_inline)) {
-              L::store(offset + j, L::set(tile.zero) * lanes.load(tile.key_sum + j));
-            });
-      }
     }
   }
 
@@ -71,12 +64,8 @@ struct TileRow {
         scale(L::set(t.row_scale[r * t.row_scale_stride] * t.score_scale)) {}
 
   [[gnu::always_inline]] F logits(size_t j) const {
-    if constexpr (kInt8 && L::kSigned) {
+    if constexpr (kInt8) {
       return (L::to_float(L::load(scores_i8 + line + j)) * L::load(keys.scale + j)) * scale;
-    } else if constexpr (kInt8) {
-      // Behind the tile's keys there may be anything.
-      const auto exact = L::subtract(L::load(scores_i8 + line + j), L::load(keys.offset + j));
-      return (L::to_float(exact) * L::load(keys.scale + j)) * scale;
     } else {
       return L::load(scores_f32 + line + j) * scale;
     }
@@ -103,11 +92,18 @@ template <class L>
 
 template <class L>
 [[gnu::always_inline]] inline void store_weights(uint8_t* weights, size_t j, typename L::F e) {
-  L::store_weights(weights + j, L::nearest(e * L::set(127.0f)));
+  L::store_weights(weights + j, L::nearest(e));
 }
 template <class L>
 [[gnu::always_inline]] inline void store_weights(float* weights, size_t j, typename L::F e) {
   Whole<L>{}.store(weights + j, e);
+}
+
+// What a key's exponential is: 127 times as much where it becomes an int8 weight.
+template <class L, bool kInt8>
+[[gnu::always_inline]] inline typename L::F exponential(typename L::F x) {
+  if constexpr (kInt8) return weight_exp2<L>(x);
+  return exp2<L>(x);
 }
 
 // Logits of kKeys keys, of which a row sees all, to u. `tops` takes in the greatest.
@@ -122,16 +118,16 @@ template <class L, uint32_t kKeys, bool kInt8>
   }
 }
 
-// Logits of a row that sees all keys of the tile to u; returns the greatest.
+// Logits of a row that sees all keys of the tile to u; returns the greatest of each lane.
 template <class L, bool kInt8>
-[[gnu::always_inline]] inline float logits_whole(const TileRow<L, kInt8>& row, size_t keys, float* u) {
+[[gnu::always_inline]] inline typename L::F logits_whole(const TileRow<L, kInt8>& row, size_t keys, float* u) {
   auto tops = L::set(-One<L>::infinity());
   if (!kForSize && (!kInt8 || keys == kKeyTile)) {
     take_logits<L, kKeyTile>(row, 0, u, tops);
   } else {
     for (size_t first = 0; first < keys; first += kSumLanes) take_logits<L, kSumLanes>(row, first, u, tops);
   }
-  return L::fold_max(tops);
+  return tops;
 }
 
 // Exponentials of kKeys keys of a row, a multiple of 16, as weights and added to its sum.
@@ -143,7 +139,7 @@ template <class L, uint32_t kKeys, bool kInt8, class Weight>
 #pragma GCC unroll 16
   for (uint32_t i = 0; i < kVectors; i += kChains) {
     const uint32_t j = i * L::kLanes;
-    const auto e = exp2<Chains>(Chains::load(u + j) - finite_base<Chains>(top));
+    const auto e = exponential<Chains, kInt8>(Chains::load(u + j) - finite_base<Chains>(top));
     auto share = e;
     if constexpr (kInt8) share = e * Chains::load(value_inverse + j);
 #pragma GCC unroll 4
@@ -155,9 +151,9 @@ template <class L, uint32_t kKeys, bool kInt8, class Weight>
   }
 }
 
-// Exponentials of a row's logits against the greatest, as weights; returns their sum.
+// Exponentials of a row's logits against the greatest, as weights; returns their sum in each lane.
 template <class L, bool kInt8, class Weight>
-[[gnu::always_inline]] inline float exponentials_whole(const float* u, const float* value_inverse, size_t keys,
+[[gnu::always_inline]] inline typename L::F exponentials_whole(const float* u, const float* value_inverse, size_t keys,
                                                        float top, Weight* weights) {
   constexpr uint32_t kStep = L::kLanes * L::kChains > kSumLanes ? L::kLanes * L::kChains : kSumLanes;
   Sum<L> sum;
@@ -170,10 +166,10 @@ template <class L, bool kInt8, class Weight>
       add_exponentials<L, kSumLanes, kInt8>(u + j, value_inverse + j, top, weights + j, sum);
     }
   }
-  return sum.total();
+  return sum.one_vector();
 }
 
-// The same two where not all keys of the tile are visible.
+// The same two, in numbers, where not all keys of the tile are visible.
 template <class L, bool kInt8>
 [[gnu::always_inline]] inline float logits_masked(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float* u) {
   const TileRow<L, kInt8> row(tile, keys, r);
@@ -196,7 +192,7 @@ template <class L, bool kInt8, class Weight>
 #pragma GCC unroll 2
     for (uint32_t v = 0; v < Sum<L>::kVectors; ++v) {
       const uint32_t j = block + v * L::kLanes;
-      const F x = L::load(u + j), e = exp2<L>(x - base);
+      const F x = L::load(u + j), e = exponential<L, kInt8>(x - base);
       F share = e;
       // What is hidden may have any inverse, a NaN too.
       if constexpr (kInt8) share = L::select(x == hidden, L::set(0.0f), e * L::load(keys.value_inverse + j));
@@ -217,30 +213,48 @@ template <class L, class Args>
         const F old_max = lanes.load(args.max + r), tile_max = lanes.load(top + r);
         const F new_max = L::max(tile_max, old_max);
         const F base = L::at_least(new_max, -FLT_MAX);
-        const F factor = exp2<L>(tile_max - base);
+        const F factor = exp2<L>(tile_max - base) * L::set(factor_scale);
         const F decay = L::select(tile_max == none, L::set(1.0f), exp2<L>(old_max - base));
         lanes.store(args.sum + r, lanes.load(args.sum + r) * decay + factor * lanes.load(total + r));
         lanes.store(args.max + r, new_max);
         lanes.store(args.decay + r, decay);
-        lanes.store(args.factor + r, factor * L::set(factor_scale));
+        lanes.store(args.factor + r, factor);
       });
 }
 
 constexpr uint32_t kSoftmaxRows = 8;  // whose maxima are found before the first exponential, which waits for its own
 
+// Logits and their maxima, or exponentials and their sums, of kRows rows.
+template <class L, bool kInt8, uint32_t kRows>
+[[gnu::always_inline]] inline void logits_of(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t r, float (*u)[kKeyTile], float* top) {
+  typename L::F tops[kRows];
+#pragma GCC unroll 4
+  for (uint32_t i = 0; i < kRows; ++i) tops[i] = logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r + i), keys.keys, u[i]);
+  fold_max_rows<L>(tops, top + r);
+}
+template <class L, bool kInt8, uint32_t kRows, class Weight>
+[[gnu::always_inline]] inline void exponentials_of(const TileKeys<L, kInt8>& keys, uint32_t r, float (*u)[kKeyTile], const float* top,
+                                                   Weight* weights, float* total) {
+  const float* const value_inverse = kInt8 ? keys.value_inverse : nullptr;
+  typename L::F totals[kRows];
+#pragma GCC unroll 4
+  for (uint32_t i = 0; i < kRows; ++i) {
+    totals[i] = exponentials_whole<L, kInt8>(u[i], value_inverse, keys.keys, top[r + i], weights + uint64_t{r + i} * kKeyTile);
+  }
+  fold_add_rows<L>(totals, total + r);
+}
+
 // Weights of rows that see all keys of the tile, up to kSoftmaxRows of them from `first` on.
 template <class L, bool kInt8, class Weight>
 [[gnu::noinline]] void soften_whole(const ScoreTile& tile, const TileKeys<L, kInt8>& keys, uint32_t first, uint32_t last,
                                     Weight* weights, float* top, float* total) {
-  const size_t padded = keys.keys;
-  const float* const value_inverse = kInt8 ? keys.value_inverse : nullptr;
+  constexpr uint32_t kRows = kFoldRows<L>;
   alignas(64) float u[kSoftmaxRows][kKeyTile];
-  for (uint32_t r = first; r < last; ++r) {
-    top[r] = logits_whole<L, kInt8>(TileRow<L, kInt8>(tile, keys, r), padded, u[r - first]);
-  }
-  for (uint32_t r = first; r < last; ++r) {
-    total[r] = exponentials_whole<L, kInt8>(u[r - first], value_inverse, padded, top[r], weights + uint64_t{r} * kKeyTile);
-  }
+  uint32_t r = first;
+  for (; r + kRows <= last; r += kRows) logits_of<L, kInt8, kRows>(tile, keys, r, u + (r - first), top);
+  for (; kRows > 1 && r < last; ++r) logits_of<L, kInt8, 1>(tile, keys, r, u + (r - first), top);
+  for (r = first; r + kRows <= last; r += kRows) exponentials_of<L, kInt8, kRows>(keys, r, u + (r - first), top, weights, total);
+  for (; kRows > 1 && r < last; ++r) exponentials_of<L, kInt8, 1>(keys, r, u + (r - first), top, weights, total);
 }
 
 // The same of rows some of which do not see them all.
