@@ -101,6 +101,21 @@ class Run(ProgramTest):
             alone.extend(tiny.as_f32(value) for value in row)
         self.assertEqual(tiny.read_npy(out)[1], alone)
 
+    def test_threads_have_sessions_of_their_own_where_passes_are_many(self):
+        model = self.model("bert")
+        lines = ["cat " * (i % 6) + "dog" for i in range(64)]
+        texts = self.texts_file(*lines)
+        run = lambda *flags: self.good("run", model, "--texts", texts, "--rows", "8", "--json", *flags).json()
+        one, three = run(), run("--threads", "3")
+        self.assertGreaterEqual(one["passes"], 24)
+        self.assertEqual([one["sessions"], three["sessions"]], [1, 3])
+        self.assertEqual(three["arena_bytes"], 3 * one["arena_bytes"])
+        self.assertEqual(three["outputs"], one["outputs"])
+        arena = self.good("inspect", model, "--rows", "8", "--threads", "3", "--json").json()["arena_bytes"]
+        given = run("--threads", "3", "--arena", str(2 * arena + 64 * 1024))
+        self.assertEqual([given["sessions"], given["outputs"]], [1, one["outputs"]])
+        self.assertEqual(run("--threads", "30")["sessions"], 1)
+
     def test_threads_and_isa_by_environment(self):
         model = self.model("bert")
         self.assertEqual(self.good("run", model, "--text", "a", "--json", env={"HEED_ISA": "ref"}).json()["isa"], "ref")

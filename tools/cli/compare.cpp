@@ -52,8 +52,8 @@ Cases make_cases(const Model& model, const std::string& file) {
 
 std::vector<OutputData> outputs_of(const Model& model, const std::vector<Sequence>& sequences, const SessionFlags& flags) {
   const Schedule schedule = make_schedule(model, sequences, 0, "text");
-  Session session(model, make_limits(model, flags, schedule.extent), flags);
-  return run_all(session, model, sequences, schedule);
+  Sessions sessions(model, flags, schedule);
+  return run_all(sessions, model, sequences, schedule);
 }
 
 std::vector<OutputData> outputs_of(const std::string& path, const std::vector<std::string>& texts) {

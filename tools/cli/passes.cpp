@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <exception>
 #include <numeric>
+#include <system_error>
+#include <thread>
 
 #include "cli/shapes.h"
 #include "error.h"
@@ -14,6 +18,7 @@ namespace heed::tools {
 namespace {
 
 constexpr uint32_t kPassRows = 512;
+constexpr size_t kPassesForOwnSession = 8;  // for each thread: the last of them may leave the others idle
 
 uint32_t longest_input(const Sequence& sequence) {
   uint32_t rows = 0;
@@ -72,14 +77,13 @@ class Progress {
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void step() {
-    if (shown_) std::fprintf(stderr, "\rheed: pass %zu of %zu", ++done_, total_);
+  void show(size_t pass) const {
+    if (shown_) std::fprintf(stderr, "\rheed: pass %zu of %zu", pass, total_);
   }
 
  private:
   static constexpr size_t kLeast = 8;
   size_t total_;
-  size_t done_ = 0;
   bool shown_;
 };
 
@@ -145,18 +149,52 @@ Schedule make_schedule(const Model& model, const std::vector<Sequence>& sequence
   return schedule;
 }
 
-std::vector<OutputData> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
-  const std::vector<ValueRecord> values = graph_facts(model, 0, session.limits()).values;
+Sessions::Sessions(const Model& model, const SessionFlags& flags, const Schedule& schedule) {
+  SessionFlags each = flags;
+  size_t count = 1;
+  if (!flags.arena_bytes && schedule.passes.size() >= kPassesForOwnSession * flags.threads) {
+    count = flags.threads;
+    each.threads = 1;
+  }
+  const heed_limits limits = make_limits(model, each, schedule.extent);
+  for (size_t i = 0; i < count; ++i) all_.push_back(std::make_unique<Session>(model, limits, each));
+}
+
+std::vector<OutputData> run_all(Sessions& sessions, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
+  const std::vector<ValueRecord> values = graph_facts(model, 0, sessions[0].limits()).values;
   std::vector<OutputData> outputs;
   for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
     outputs.push_back(prepare(model, sequences, o, values[model.graph().outputs()->Get(o)->value()]));
   }
-  Progress progress(schedule.passes.size());
-  for (const std::vector<uint32_t>& pass : schedule.passes) {
-    progress.step();
-    const Batch batch(model.graph(), sequences, pass);
-    session.run(batch.pass());
-    for (uint32_t o = 0; o < outputs.size(); ++o) collect(session.output(o), pass, outputs[o]);
+  const Progress progress(schedule.passes.size());
+  std::atomic<size_t> next{0};
+  std::vector<std::exception_ptr> errors(sessions.count());
+  // A session takes the next pass until there is none, or one of them has failed. Passes write different rows of the outputs.
+  const auto work = [&](size_t index) {
+    try {
+      for (size_t taken = next++; taken < schedule.passes.size(); taken = next++) {
+        progress.show(taken + 1);
+        const std::vector<uint32_t>& pass = schedule.passes[taken];
+        const Batch batch(model.graph(), sequences, pass);
+        sessions[index].run(batch.pass());
+        for (uint32_t o = 0; o < outputs.size(); ++o) collect(sessions[index].output(o), pass, outputs[o]);
+      }
+    } catch (...) {
+      errors[index] = std::current_exception();
+      next = schedule.passes.size();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (size_t index = 1; index < sessions.count(); ++index) threads.emplace_back(work, index);
+    } catch (const std::system_error&) {
+      // The system has no more threads: those that run do the work.
+    }
+    work(0);
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
   }
   return outputs;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,20 @@ class Batch {
   std::vector<heed_input> inputs_;
 };
 
-std::vector<OutputData> run_all(Session& session, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule);
+// What runs a schedule: one session with all threads, or, where there are many passes, one with an arena of its own for each
+// thread, so that none waits for another at the end of each phase. With --arena always one.
+class Sessions {
+ public:
+  Sessions(const Model& model, const SessionFlags& flags, const Schedule& schedule);
+  size_t count() const { return all_.size(); }
+  Session& operator[](size_t index) { return *all_[index]; }
+  // Of all of them.
+  uint64_t arena_bytes() const { return count() * all_[0]->arena_bytes(); }
+
+ private:
+  std::vector<std::unique_ptr<Session>> all_;
+};
+
+std::vector<OutputData> run_all(Sessions& sessions, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule);
 
 }  // namespace heed::tools

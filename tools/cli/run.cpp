@@ -144,13 +144,13 @@ void run(const RunFlags& flags) {
   const Work work = gather(model, flags.from);
   OutputFiles files(model, flags);
   const Schedule schedule = make_schedule(model, work.sequences, flags.session.rows, work.place);
-  Session session(model, make_limits(model, flags.session, schedule.extent), flags.session);
-  const std::vector<OutputData> outputs = run_all(session, model, work.sequences, schedule);
+  Sessions sessions(model, flags.session, schedule);
+  const std::vector<OutputData> outputs = run_all(sessions, model, work.sequences, schedule);
   files.write(outputs);
 
   if (flags.json) {
-    return print_json_outputs({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", session.isa()},
-                               {"threads", flags.session.threads}, {"arena_bytes", session.arena_bytes()}, {"digest", digest(outputs)}},
+    return print_json_outputs({{"sequences", work.sequences.size()}, {"passes", schedule.passes.size()}, {"isa", sessions[0].isa()},
+                               {"threads", flags.session.threads}, {"sessions", sessions.count()}, {"arena_bytes", sessions.arena_bytes()}, {"digest", digest(outputs)}},
                               outputs);
   }
   for (const OutputData& output : outputs) print_output(output);
