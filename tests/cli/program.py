@@ -12,7 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools" / "golden"))
 import tiny  # noqa: E402
 
-HEED = os.environ.get("HEED_PROGRAM", str(ROOT / "build" / "host" / "heed"))
+HOST_HEED = str(ROOT / "build" / "host" / "heed")
+HEED = os.environ.get("HEED_PROGRAM", HOST_HEED)
+# What a program of another processor runs in. Such a program converts nothing: preset host's does.
+EMULATOR = os.environ.get("HEED_EMULATOR", "").split()
 
 
 @dataclasses.dataclass
@@ -30,7 +33,8 @@ class Done:
 
 def run(*arguments, env=None, stdout=subprocess.PIPE) -> Done:
     """Runs `heed ARGUMENTS`; arguments may be bytes."""
-    done = subprocess.run([HEED, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+    command = [HOST_HEED] if EMULATOR and arguments[0] == "convert" else [*EMULATOR, HEED]
+    done = subprocess.run([*command, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
                           env={**os.environ, **(env or {})}, timeout=120)
     return Done(done.returncode, done.stdout or b"", done.stderr.decode("utf-8", "replace"))
 

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import unittest
@@ -33,6 +34,7 @@ class Flags(unittest.TestCase):
             self.assertFalse([word for word in words if word.endswith("=native")], file)
 
     def clang(self):
+        self.assertTrue(shutil.which(CLANG), f"{CLANG} is missing: package clang-14")
         target = COMPILER.split("/")[-1].removesuffix("-g++")
         for file, words in KERNELS:
             self.assertEqual(compile_with([CLANG, f"--target={target}", *words[1:]], "-Wno-unknown-warning-option"), "", file)
