@@ -26,6 +26,8 @@ class Config {
   Config(Json object, std::string where);  // throws Error if it is not an object
 
   bool has(const std::string& key) const { return object_.contains(key) && !object_[key].is_null(); }
+  // A null counts, too.
+  bool mentions(const std::string& key) const { return object_.contains(key); }
   const std::string& where() const { return where_; }
 
   // Each marks the key as known. A null counts as absent; an absent key without a default is an error.

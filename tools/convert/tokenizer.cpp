@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "convert/json.h"
 #include "convert/tokenizer_files.h"
+#include "convert/tokenizer_parts.h"
 #include "convert/tokenizer_subwords.h"
 #include "error.h"
 #include "text/added.h"
@@ -50,7 +50,7 @@ void check_ids(const TokenizerSpec& spec) {
   };
   for (const uint32_t id : spec.prefix) check(id, "what leads a text");
   for (const uint32_t id : spec.suffix) check(id, "what follows a text");
-  for (const schema::AddedTokenT& token : spec.added) check(token.id, "added token " + shown(token.text));
+  for (const schema::AddedTokenT& token : spec.added) check(token.id, "added token " + in_quotes(token.text));
   if (spec.prefix.size() + spec.suffix.size() > kMaxSpecialTokens) {
     throw Error(spec.where + ": more than " + std::to_string(kMaxSpecialTokens) + " special tokens around a text");
   }
@@ -62,7 +62,7 @@ void check_added(const TokenizerSpec& spec) {
   for (const schema::AddedTokenT& token : spec.added) {
     if (token.special) continue;
     if (token.single_word) {
-      throw Error(spec.where + ": added token " + shown(token.text) + " has \"single_word\", which heed does not do. Set it to false, or make the token special");
+      throw Error(spec.where + ": added token " + in_quotes(token.text) + " has \"single_word\", which heed does not do. Set it to false, or make the token special");
     }
     if (++looked_for > kMaxAddedTokens) {
       throw Error(spec.where + ": more than " + std::to_string(kMaxAddedTokens) + " added tokens that are not special ones; heed looks for at most so many");

@@ -90,6 +90,11 @@ std::vector<std::string> pieces_by_id(const Json* vocabulary, const std::string&
   return pieces;
 }
 
+std::string in_quotes(const std::string& text) {
+  constexpr size_t kMost = 80;
+  return "'" + (text.size() > kMost ? text.substr(0, kMost) + "..." : text) + "'";
+}
+
 schema::AddedTokenT read_added_token(Config config) {
   schema::AddedTokenT token;
   token.text = config.text("content", "");
@@ -108,7 +113,7 @@ schema::AddedTokenT read_added_token(Config config) {
 void add_token(schema::AddedTokenT token, TokenizerSpec& spec) {
   if (token.id == spec.pieces.size()) spec.pieces.push_back(token.text);
   if (token.id > spec.pieces.size() || spec.pieces[token.id] != token.text) {
-    throw Error(spec.where + ": added token " + shown(token.text) + " has id " + std::to_string(token.id) +
+    throw Error(spec.where + ": added token " + in_quotes(token.text) + " has id " + std::to_string(token.id) +
                 ", which is not its place in the vocabulary of " + std::to_string(spec.pieces.size()) + " pieces");
   }
   spec.added.push_back(std::move(token));

@@ -18,6 +18,9 @@ const Json& list(Config& whole, const std::string& key);
 // {"piece": id, ...} with the ids 0 .. n - 1, each once. `vocabulary` may be null, or anything.
 std::vector<std::string> pieces_by_id(const Json* vocabulary, const std::string& where);
 
+// 'text' for a message, cut if it is long.
+std::string in_quotes(const std::string& text);
+
 schema::AddedTokenT read_added_token(Config config);
 // An added token may be a piece already, or come after the last one.
 void add_token(schema::AddedTokenT token, TokenizerSpec& spec);

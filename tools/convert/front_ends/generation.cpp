@@ -77,12 +77,12 @@ struct Defaults {
 };
 constexpr Defaults kDefaults[] = {{"marian", kNone, 0, 0}, {"bart", 2, 2, 2}, {"t5", kNone, 1, kNone}};
 
-void take_defaults(const Json& config, const std::string& family, schema::GenerationT& out) {
+void take_defaults(const Config& config, const std::string& family, schema::GenerationT& out) {
   for (const Defaults& one : kDefaults) {
     if (family != one.family) continue;
-    if (!config.contains("decoder_start_token_id") && one.start != kNone) out.start_token = one.start;
-    if (!config.contains("eos_token_id")) out.stop_token = one.stop;
-    if (!config.contains("forced_eos_token_id")) out.forced_last = one.forced_last;
+    if (!config.mentions("decoder_start_token_id") && one.start != kNone) out.start_token = one.start;
+    if (!config.mentions("eos_token_id")) out.stop_token = one.stop;
+    if (!config.mentions("forced_eos_token_id")) out.forced_last = one.forced_last;
   }
 }
 
@@ -197,7 +197,7 @@ void read_generation(const std::filesystem::path& folder, Config& config, const 
     config.ignore_like(generation);
   } else {
     read_search(config, built, spec);
-    take_defaults(read_json(folder / "config.json"), spec.model.metadata->family, out);
+    take_defaults(config, spec.model.metadata->family, out);
   }
   uint32_t& context = spec.model.metadata->max_context;
   if (built.most_tokens == 0) context = std::max(context, out.max_tokens);
