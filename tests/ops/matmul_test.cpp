@@ -147,6 +147,12 @@ double farthest(Weight& weight, const Matrix& in, const Matrix& factor, const Ma
   return worst;
 }
 
+// A byte of quantized rows, which lie one after the other, or four of them woven (QuantizeRows::woven).
+uint8_t byte_of(const Kernels& table, const QuantizedRows& quantized, uint32_t rows, uint32_t cols, uint32_t r, uint32_t k) {
+  const bool woven = table.weaves_rows && rows % 4 == 0 && cols % 8 == 0;
+  return quantized.bytes[woven ? r / 4 * 4 * quantized.stride + k / 8 * 32 + r % 4 * 8 + k % 8 : r * quantized.stride + k];
+}
+
 }  // namespace
 
 TEST_CASE("multiply_quantized is the product of the bytes, for every cut of rows and outputs (SHAPE-08)") {
@@ -170,11 +176,11 @@ TEST_CASE("multiply_quantized is the product of the bytes, for every cut of rows
         }
         double worst = 0, off = 0;  // of the products; of the bytes, in steps
         for (uint32_t r = 0; r < rows; ++r) {
-          const uint8_t* row = bytes.pieces.bytes + r * bytes.pieces.stride;
           for (uint32_t o = 0; o < outputs; ++o) {
             double sum = 0;
             for (uint32_t k = 0; k < cols; ++k) {
-              const int q = table->byte_flip ? row[k] : static_cast<int8_t>(row[k]);
+              const uint8_t byte = byte_of(*table, bytes.pieces, rows, cols, r, k);
+              const int q = table->byte_flip ? byte : static_cast<int8_t>(byte);
               sum += (q - bytes.pieces.zero[r]) * weight.value(o, k);
               const double x = in.at(r, k) * (weight.view.input_scale ? weight.view.input_scale[k] : 1.0);
               off = std::max(off, std::abs((q - bytes.pieces.zero[r]) - x / bytes.pieces.scale[r]));
