@@ -20,7 +20,7 @@ MINILM_OPS = {"Embed", "Attention", "FeedForward", "Pool", "L2Normalize"}
 # Functions by what their names say, the first that fits: kernels of one kind may share parts or be inlined into each other. The
 # namespaces of instruction sets have the hand-written products.
 GROUPS = {"products": r"heed\d+(neon|dotprod|i8mm|armv7)\d", "attention": r"softmax_tile|soften|pool_tile|weigh_tile|divide_rows|pack_(keys|values)",
-          "quantizing": r"quantize", "finishing": r"finish|activate", "norms": r"normalize"}
+          "quantizing": "quantize|Scales", "finishing": r"finish|activate", "norms": r"normalize"}
 
 
 def is_of_other_models(file: str) -> bool:

@@ -1,6 +1,8 @@
 // From products to stored rows: dequantize, bias, activation, factor, residual.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <type_traits>
+
 #include "kernels/simd/math.h"
 
 namespace heed::simd {
@@ -139,10 +141,10 @@ void finish_activated(const typename Product::Args& args, uint32_t outputs, Acti
   }
 }
 
-// kRows rows, which QuantizeRows reads next, from product to range without a stop in memory: for the activations that
-// most feed-forward layers have, since each is code of its own.
-template <class L, class Product, ActivationFunction function, uint32_t kRows>
-[[gnu::always_inline]] inline void finish_ranged_rows(const typename Product::Args& args, uint32_t outputs, uint64_t first) {
+// kRows rows, which QuantizeRows reads next, from int8 product to range without a stop in memory: for the activation that
+// most feed-forward layers have, since each would be code of its own, and where chains run side by side.
+template <class L, uint32_t kRows>
+[[gnu::always_inline]] inline void finish_gelu_rows(const FinishI8& args, uint32_t outputs, uint64_t first) {
   using Chains = Several<L, kRows>;
   const Epilogue& e = args.epilogue;
   for (uint32_t lane = 0; lane < kSumLanes && lane < outputs; lane += L::kLanes) {
@@ -154,12 +156,12 @@ template <class L, class Product, ActivationFunction function, uint32_t kRows>
       lo.v[r] = L::load(range + r * kRangeElems + kSumLanes);
     }
     for (uint32_t o = lane; o < outputs; o += kSumLanes) {
-      const Product product(args, o);
+      const ProductI8<L> product(args, o);
       const auto bias = e.bias ? L::load(e.bias + o) : L::set(0.0f);
       typename Chains::F y;
 #pragma GCC unroll 4
       for (uint32_t r = 0; r < kRows; ++r) y.v[r] = product.at(static_cast<uint32_t>(first) + r, args.c_stride) + bias;
-      y = activation<Chains, function, true>(y);
+      y = gelu_for_int8<Chains>(y);
 #pragma GCC unroll 4
       for (uint32_t r = 0; r < kRows; ++r) {
         if (e.factor) y.v[r] = y.v[r] * L::load(e.factor + (first + r) * e.factor_stride + o);
@@ -176,13 +178,13 @@ template <class L, class Product, ActivationFunction function, uint32_t kRows>
     }
   }
 }
-template <class L, class Product, ActivationFunction function>
-void finish_ranged(const typename Product::Args& args, uint32_t outputs, ActivateBlock<L>) {
+template <class L>
+void finish_gelu(const FinishI8& args, uint32_t outputs, ActivateBlock<L>) {
   uint32_t r = 0;
-  for (; L::kChains > 1 && r + L::kChains <= args.rows; r += L::kChains) {
-    finish_ranged_rows<L, Product, function, L::kChains>(args, outputs, r);
+  for (; r + L::kChains <= args.rows; r += L::kChains) {
+    finish_gelu_rows<L, L::kChains>(args, outputs, r);
   }
-  for (; r < args.rows; ++r) finish_ranged_rows<L, Product, function, 1>(args, outputs, r);
+  for (; r < args.rows; ++r) finish_gelu_rows<L, 1>(args, outputs, r);
 }
 
 template <class L, class Product>
@@ -190,10 +192,8 @@ using FinishColumns = void (*)(const typename Product::Args& args, uint32_t outp
 
 template <class L, class Product>
 FinishColumns<L, Product> finish_columns_for(const Epilogue& e) {
-  if constexpr (!kForSize) {
-    if (e.ranges && e.activation == ActivationFunction::kNone) return finish_ranged<L, Product, ActivationFunction::kNone>;
-    if (e.ranges && e.activation == ActivationFunction::kRelu) return finish_ranged<L, Product, ActivationFunction::kRelu>;
-    if (e.ranges && e.activation == ActivationFunction::kGelu) return finish_ranged<L, Product, ActivationFunction::kGelu>;
+  if constexpr (L::kChains > 1 && std::is_same_v<Product, ProductI8<L>>) {
+    if (e.ranges && e.activation == ActivationFunction::kGelu) return finish_gelu<L>;
   }
   if (e.activation != ActivationFunction::kNone || e.factor || e.ranges) return finish_activated<L, Product>;
   return e.residual ? finish_plain<L, Product, true> : finish_plain<L, Product, false>;

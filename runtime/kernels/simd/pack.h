@@ -127,18 +127,21 @@ template <class L, uint32_t kKeys>
   }
 }
 
-// What attention wants of the values' scales: log2 and inverse.
+// What attention wants of the values' scales, kScaleBlock of them: log2 and inverse of the first `count`.
 template <class L>
 [[gnu::always_inline]] inline void store_value_scales(const float* scale, uint32_t count, float* log2_out,
                                                       float* inverse_out) {
-  each_vector<L>(
-      count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
-        const auto x = L::load(scale + i);
-        // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
-        const auto usable = x < L::set(1.0f / kLeastStored);
-        lanes.store(log2_out + i, L::select(usable, log2<L>(x), L::set(One<L>::nan())));
-        lanes.store(inverse_out + i, L::divide(L::set(1.0f), x));
-      });
+  alignas(64) float logs[kScaleBlock], inverses[kScaleBlock];
+  const Whole<L> whole;
+  for (uint32_t i = 0; i < kScaleBlock; i += L::kLanes) {
+    const auto x = L::load(scale + i);
+    // An inverse below 2^-51 would be stored as 0 and the key forgotten: such a scale is treated as not finite.
+    const auto usable = x < L::set(1.0f / kLeastStored);
+    whole.store(logs + i, L::select(usable, log2<L>(x), L::set(One<L>::nan())));
+    whole.store(inverses + i, L::divide(L::set(1.0f), x));
+  }
+  store_block<L>(log2_out, logs, count);
+  store_block<L>(inverse_out, inverses, count);
 }
 
 template <class L>

@@ -10,6 +10,16 @@ constexpr int32_t kSignBit = INT32_MIN;
 
 constexpr uint32_t kScaleBlock = 16;  // rows or heads whose scales are found side by side, before the first is needed
 
+// The first `count` of a block, which is whole more often than not.
+template <class L, class T>
+[[gnu::always_inline]] inline void store_block(T* to, const T* block, uint32_t count) {
+  if (count == kScaleBlock) {
+    std::memcpy(to, block, kScaleBlock * sizeof(T));
+  } else {
+    std::memcpy(to, block, count * sizeof(T));
+  }
+}
+
 // Magnitudes compare like their bits, and a NaN's bits are above infinity's. So the greatest positive value is the
 // signed maximum of all bits, the least negative one the unsigned maximum, and neither overlooks a NaN.
 template <class L, bool kScaled>
@@ -54,7 +64,7 @@ struct RowScales {
   alignas(64) int32_t zero[kScaleBlock];
   alignas(64) int32_t finite[kScaleBlock];
 
-  template <uint32_t kRows, bool kScaled>
+  template <uint32_t kRows>
   [[gnu::always_inline]] void take(const QuantizeRows& args, uint32_t first, uint32_t i) {
     typename L::I his[kRows], los[kRows];
 #pragma GCC unroll 4
@@ -62,8 +72,10 @@ struct RowScales {
       const uint64_t row = first + i + r;
       if (args.ranges) {
         known_range<L>(args.ranges + row * kRangeElems, his[r], los[r]);
+      } else if (args.input_scale) {
+        row_range<L, true>(args.in + row * args.in_stride, args.input_scale, args.cols, his[r], los[r]);
       } else {
-        row_range<L, kScaled>(args.in + row * args.in_stride, args.input_scale, args.cols, his[r], los[r]);
+        row_range<L, false>(args.in + row * args.in_stride, nullptr, args.cols, his[r], los[r]);
       }
     }
     fold_max_signed_rows<L>(his, hi + i);
@@ -71,27 +83,29 @@ struct RowScales {
   }
 
   // Rows `first` to `first + count`.
-  template <bool kScaled>
-  [[gnu::always_inline]] void find(const QuantizeRows& args, uint32_t first, uint32_t count) {
+  [[gnu::noinline]] void find(const QuantizeRows& args, uint32_t first, uint32_t count) {
     uint32_t i = 0;
-    for (; kFoldRows<L> > 1 && i + kFoldRows<L> <= count; i += kFoldRows<L>) take<kFoldRows<L>, kScaled>(args, first, i);
-    for (; i < count; ++i) take<1, kScaled>(args, first, i);
-    const int32_t shift = args.flip ? 128 : 0;
-    each_vector<L>(
-        count, [&](auto lanes, size_t at) __attribute__((always_inline)) {
-          const auto most = L::load(hi + at), least = L::load(lo + at);
-          const auto top = L::from_bits(L::max_signed(most, L::bit_and(least, L::set(~kSignBit))));
-          const auto is_finite = top < L::set(One<L>::infinity());
-          const auto low = L::from_bits(least);
-          const auto step = L::at_least((L::from_bits(most) - low) * L::set(1.0f / 255.0f), kLeastScale);
-          const auto of_one = L::divide(L::set(1.0f), step);
-          const auto place = L::at_most((L::set(0.0f) - low) * of_one, 255.0f);
-          lanes.store(args.scale + first + at, L::select(is_finite, step, L::set(One<L>::nan())));
-          L::store(inverse + at, of_one);
-          L::store(zero + at, L::nearest(L::select(is_finite, place, L::set(128.0f))) - L::set(128));
-          L::store(finite + at, L::bits(L::select(is_finite, L::set(1.0f), L::set(0.0f))));
-        });
-    for (uint32_t r = 0; r < count; ++r) args.zero[first + r] = zero[r] + shift;
+    for (; kFoldRows<L> > 1 && i + kFoldRows<L> <= count; i += kFoldRows<L>) take<kFoldRows<L>>(args, first, i);
+    for (; i < count; ++i) take<1>(args, first, i);
+    alignas(64) float scale[kScaleBlock];
+    alignas(64) int32_t shifted[kScaleBlock];
+    for (uint32_t at = 0; at < kScaleBlock; at += L::kLanes) {
+      const auto most = L::load(hi + at), least = L::load(lo + at);
+      const auto top = L::from_bits(L::max_signed(most, L::bit_and(least, L::set(~kSignBit))));
+      const auto is_finite = top < L::set(One<L>::infinity());
+      const auto low = L::from_bits(least);
+      const auto step = L::at_least((L::from_bits(most) - low) * L::set(1.0f / 255.0f), kLeastScale);
+      const auto of_one = L::divide(L::set(1.0f), step);
+      const auto place = L::at_most((L::set(0.0f) - low) * of_one, 255.0f);
+      const auto point = L::nearest(L::select(is_finite, place, L::set(128.0f))) - L::set(128);
+      L::store(scale + at, L::select(is_finite, step, L::set(One<L>::nan())));
+      L::store(inverse + at, of_one);
+      L::store(zero + at, point);
+      L::store(shifted + at, point + L::set(args.flip ? 128 : 0));
+      L::store(finite + at, L::bits(L::select(is_finite, L::set(1.0f), L::set(0.0f))));
+    }
+    store_block<L>(args.scale + first, scale, count);
+    store_block<L>(args.zero + first, shifted, count);
   }
 };
 
@@ -169,7 +183,7 @@ template <class L, bool kScaled, uint32_t kApart>
   for (uint32_t first = 0, rows; first < args.rows; first += rows) {
     rows = One<L>::least(args.ranges ? kScaleBlock : kRangeBlock, args.rows - first);
     RowScales<L> scales;
-    scales.template find<kScaled>(args, first, rows);
+    scales.find(args, first, rows);
     for (uint32_t r = first; r < first + rows; ++r) quantize_row<L, kScaled, kApart>(args, scales, first, r);
   }
 }
@@ -211,15 +225,17 @@ struct SymmetricScales {
   alignas(64) int32_t greatest[kScaleBlock] = {};
   alignas(64) float inverse[kScaleBlock];
 
-  [[gnu::always_inline]] void find(uint32_t count, float* scale) {
-    each_vector<L>(
-        count, [&](auto lanes, size_t i) __attribute__((always_inline)) {
-          const auto top = L::from_bits(L::load(greatest + i));
-          const auto finite = top < L::set(One<L>::infinity());
-          const auto step = L::at_least(top * L::set(1.0f / 127.0f), kLeastScale);
-          lanes.store(scale + i, L::select(finite, step, L::set(One<L>::nan())));
-          L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
-        });
+  // All are found, and `count` stored.
+  [[gnu::noinline]] void find(uint32_t count, float* scale) {
+    alignas(64) float all[kScaleBlock];
+    for (uint32_t i = 0; i < kScaleBlock; i += L::kLanes) {
+      const auto top = L::from_bits(L::load(greatest + i));
+      const auto finite = top < L::set(One<L>::infinity());
+      const auto step = L::at_least(top * L::set(1.0f / 127.0f), kLeastScale);
+      L::store(all + i, L::select(finite, step, L::set(One<L>::nan())));
+      L::store(inverse + i, L::select(finite, L::divide(L::set(1.0f), step), L::set(0.0f)));
+    }
+    store_block<L>(scale, all, count);
   }
   [[gnu::always_inline]] bool finite_four(uint32_t first) const {
     const float* i = inverse + first;
