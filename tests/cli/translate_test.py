@@ -314,6 +314,19 @@ class Compare(TranslatorTest):
         shown = self.good("compare", self.translator, str(tiny_rows), "--texts", self.texts("love")).text()
         self.assertIn("not compared: graph decode", shown)
 
+    def test_models_that_write_nothing(self):
+        folder = self.folder / "silent"
+        shutil.copytree(TRANSLATORS / "additive", folder)
+        graph = json.loads((folder / "graph.json").read_text())
+        pieces = len((folder / "target.txt").read_text(encoding="utf-8").splitlines())
+        graph["generation"] = {"suppressed": list(range(pieces))}
+        (folder / "graph.json").write_text(json.dumps(graph))
+        silent = str(self.folder / "silent.heed")
+        self.good("convert", str(folder), "-o", silent)
+        self.assertEqual(self.good("run", silent, "--text", "I love you").text(), "\n")
+        report = self.good("compare", silent, silent, "--texts", self.texts("I love you"), "--json").json()
+        self.assertEqual((report["decode"]["tokens"], report["decode"]["same_outputs"]), (0, 1))
+
     def test_other_vocabularies_are_refused(self):
         folder = ROOT / "tests" / "golden" / "generate" / "additive"
         self.assertNotEqual(run("compare", self.translator, str(folder), "--texts", self.texts("I love you")).code, 0)

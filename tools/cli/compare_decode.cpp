@@ -44,6 +44,7 @@ class Side {
 };
 
 uint64_t same_choices(const std::vector<float>& a, const std::vector<float>& b, size_t tokens) {
+  if (tokens == 0) return 0;
   const auto features = static_cast<std::ptrdiff_t>(a.size() / tokens);
   const auto likeliest = [&](const std::vector<float>& logits, size_t token) {
     const auto row = logits.begin() + static_cast<std::ptrdiff_t>(token) * features;
