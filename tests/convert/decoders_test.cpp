@@ -101,7 +101,7 @@ Options options_for(uint32_t workers, const char* isa) {
 
 }  // namespace
 
-TEST_CASE("GRU, LSTM, Bahdanau's and Luong's decoders are as near to float64 as PyTorch's float32") {
+TEST_CASE("GRU, LSTM, Bahdanau's and Luong's decoders are as near to float64 as PyTorch's float32, and so are tapped weights (HEAT-02)") {
   for (const char* name : kFolders) {
     const AlignedBytes file = converted(golden(name), "f32");
     const Json passes = passes_of(name);
