@@ -69,7 +69,8 @@ template <class L>
   return gelu_of_root<L>(x, 5.6f, 0x1.ae89eap-1f, -0x1.5782fcp-3f, -0x1.9b533ap-5f, 0x1.324898p-8f, 0x1.ee30cep-9f,
                          -0x1.4ad5ecp-16f, -0x1.47fafap-12f, 0x1.f21bbap-15f, -0x1.d1b2a4p-19f);
 }
-// The same for rows that become int8: 17 operations. Error 3.5e-5, and 2.4e-4 of |x|, an eighth of the least step that such a row can have.
+// The same for rows that become int8: 17 operations. Error 3.5e-5, and 2.4e-4 of |x|: an eighth of the least step that a row can have,
+// unless all of it lies far below 0.
 template <class L>
 [[gnu::always_inline]] inline typename L::F gelu_for_int8(typename L::F x) {
   return gelu_of_root<L>(x, 4.6f, 0x1.ae96c6p-1f, -0x1.574816p-3f, -0x1.a63f9ap-5f, 0x1.9defe6p-8f, 0x1.ce61e8p-9f,
