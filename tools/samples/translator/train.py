@@ -2,7 +2,7 @@
 
 Needs Debian's python3-torch, python3-numpy and libopenblas0-pthread (with the reference BLAS it takes five times as long). One thread.
 The additive model's loss has a mild term that asks its attention to look at the word that the grammar says: LINK_WEIGHT times the mean of
--log(weight of the gold word).
+-log(weight of the gold word). --single-words has a term for the others that knows no alignments (SingleWords).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,6 +20,7 @@ from evaluate import Translator, measure, read_folder
 from model import CONFIGS, START, STOP, UNKNOWN, build
 
 BATCH, RATE, WARM_UP, LINK_WEIGHT = 96, 3e-3, 300, 0.2
+TABLE_RATE = 8  # times the model's rate, for SingleWords, which begins anew with each run
 UNKNOWN_SHARE = 0.2  # of the sentences with a man's name
 NO_TARGET = -100
 
@@ -63,6 +64,25 @@ def link_loss(weights, links):
     return -(chosen + 1e-6).log()[known].mean()
 
 
+class SingleWords(nn.Module):
+    """The attention as a word-by-word translator: each French word from single English words, read without their sentence, in the shares of its
+    weights. Its loss, the mean of -log of sum over j of weights[i, j] * P(French word i | English word j), asks the attention to look at the word
+    that the French one translates, and not at a neighbour that the encoder has told of it. P is learned beside the model from the same
+    translations, without alignments, and thrown away.
+    """
+
+    def __init__(self, source_words: int, target_words: int, width: int = 64):
+        super().__init__()
+        self.source = nn.Embedding(source_words, width)
+        self.target = nn.Linear(width, target_words)
+
+    def forward(self, weights, source, outputs):
+        words, places = source.unique(return_inverse=True)
+        table = self.target(self.source(words)).softmax(-1)
+        chosen = table[places.unsqueeze(1), outputs.clamp(min=0).unsqueeze(2)]
+        return -((weights * chosen).sum(-1) + 1e-6).log()[outputs > STOP].mean()
+
+
 def rate(step: int, steps: int, top: float, warm_up: int) -> float:
     return top * min(1.0, step / warm_up) * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / steps)))
 
@@ -98,7 +118,9 @@ def train(arguments):
     examples = data.training()
     model, words = start_model(arguments.name, examples, arguments.resume)
     batches = Batches(examples, *words, random.Random(arguments.seed), arguments.hidden)
-    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.rate, betas=(0.9, 0.98))
+    single_words = SingleWords(*map(len, words))
+    optimizer = torch.optim.Adam([{"params": list(model.parameters()), "times": 1}, {"params": list(single_words.parameters()), "times": TABLE_RATE}],
+                                 lr=arguments.rate, betas=(0.9, 0.98))
     loss_of = nn.CrossEntropyLoss(ignore_index=NO_TARGET)
     print(f"{arguments.name}: {sum(p.numel() for p in model.parameters())} parameters, {len(examples)} pairs", flush=True)
     tuning, step, total = data.held_out("tuning"), 0, 0.0
@@ -106,13 +128,15 @@ def train(arguments):
         for source, lengths, inputs, outputs, links in batches.epoch():
             step += 1
             for group in optimizer.param_groups:
-                group["lr"] = rate(step, arguments.steps, arguments.rate, WARM_UP // 5 if arguments.resume else WARM_UP)
+                group["lr"] = group["times"] * rate(step, arguments.steps, arguments.rate, WARM_UP // 5 if arguments.resume else WARM_UP)
             model.train()
             logits, weights = model(source, lengths, inputs)
             loss = loss_of(logits.flatten(0, 1), outputs.flatten())
             total += loss.item()
             if arguments.name == "additive":
                 loss = loss + LINK_WEIGHT * link_loss(weights, links)
+            if arguments.single_words:
+                loss = loss + arguments.single_words * single_words(weights, source, outputs)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -136,6 +160,7 @@ def main():
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--resume", default="")
     parser.add_argument("--hidden", type=float, default=0.0, help="share of the French words that the decoder is not told: it has to look at the English")
+    parser.add_argument("--single-words", type=float, default=0.0, help="weight of the loss that sharpens the attention without alignments; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="another one for each resumption, or it sees the same batches again")
     train(parser.parse_args())
 
