@@ -26,7 +26,7 @@ constexpr Kernels make_ref() {
 [[maybe_unused]] constexpr Kernels make_avx2() {
   Kernels table = make_ref();
   table.isa = "avx2";
-  table.tile_panels = 12;  // magnitudes of a call's rows serve all its panels
+  table.tile_panels = 8;  // magnitudes of a call's rows serve all its panels
 #define HEED_SPACE avx2
 #include "kernels/fill_table.inc"
   return table;

@@ -358,7 +358,7 @@ struct Kernels {
 #undef HEED_KERNEL
 };
 
-constexpr uint32_t kTileElems = 1536;  // room for a tile of multiply_i8 or multiply_f32, in 4-byte elements
+constexpr uint32_t kTileElems = 1024;  // room for a tile of multiply_i8 or multiply_f32, in 4-byte elements
 
 // One table for each line of isa_list.inc that was built. isa_table(i) is null for one that was not.
 constexpr uint32_t kIsaCount = 0

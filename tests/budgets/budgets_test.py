@@ -69,6 +69,13 @@ def arena(heed: pathlib.Path, model: pathlib.Path):
     yield "arena_above_live_peak", round(max(100 * (p["arena_bytes"] / p["live_peak_bytes"] - 1) for p in plans.values()), 3)
 
 
+def translators(build: pathlib.Path):
+    for name in ("additive", "dot", "qkv", "transformer"):
+        model = build / "budgets" / f"{name}.heed"
+        command(build / "heed", "convert", ROOT / "tools" / "samples" / "translator" / name, "-o", model)
+        yield f"arena_{name}_16_words", json.loads(command(build / "heed", "inspect", model, "--rows", 16, "--json"))["arena_bytes"]
+
+
 def process_bytes(heed: pathlib.Path, *arguments) -> int:
     """The most bytes that the process of a `heed run` held."""
     child = subprocess.Popen([heed, "run", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -95,6 +102,7 @@ def measure(build: pathlib.Path):
     heed, model = build / "heed", build / "budgets" / "minilm.heed"
     yield from code(build)
     command(heed, "convert", command(ROOT / "tools" / "fetch", "minilm").strip(), "-o", model)
+    yield from translators(build)
     for part in (arena, process, start):
         yield from part(heed, model)
 

@@ -11,14 +11,14 @@
 namespace heed::avx512vnni {
 namespace {
 
-constexpr int kMaxRows = 8;  // of a tile; a call may bring twice as many
-constexpr int kMaxPanels = 3;
-// Builds for size keep each tile's loop as short as it can be: a third of the code, and the same sums.
+// Builds for size keep each tile's loop as short as it can be and have small tiles only: a sixth of the code, and the same sums.
 #ifdef __OPTIMIZE_SIZE__
 constexpr bool kForSize = true;
 #else
 constexpr bool kForSize = false;
 #endif
+constexpr int kMaxRows = kForSize ? 4 : 8;  // of a tile; a call may bring more
+constexpr int kMaxPanels = 3;
 
 // One group of one row: sums[p] += four inputs by the weights of panel p. In assembly, the whole row at once, because
 // GCC 12 copies the sums around _mm512_dpbusd_epi32, and around single instructions when a tile is large.
@@ -118,22 +118,32 @@ void multiply_tile(const MultiplyI8& args, uint32_t row, const int8_t* ahead, in
 }
 
 using Tile = void (*)(const MultiplyI8& args, uint32_t row, const int8_t* ahead, int fetches);
-constexpr Tile kTiles[kMaxRows][kMaxPanels] = {
+constexpr Tile kTiles[][kMaxPanels] = {
     {multiply_tile<1, 1>, multiply_tile<1, 2>, multiply_tile<1, 3>},
     {multiply_tile<2, 1>, multiply_tile<2, 2>, multiply_tile<2, 3>},
     {multiply_tile<3, 1>, multiply_tile<3, 2>, multiply_tile<3, 3>},
     {multiply_tile<4, 1>, multiply_tile<4, 2>, multiply_tile<4, 3>},
+#ifndef __OPTIMIZE_SIZE__
     {multiply_tile<5, 1>, multiply_tile<5, 2>, multiply_tile<5, 3>},
     {multiply_tile<6, 1>, multiply_tile<6, 2>, multiply_tile<6, 3>},
     {multiply_tile<7, 1>, multiply_tile<7, 2>, multiply_tile<7, 3>},
     {multiply_tile<8, 1>, multiply_tile<8, 2>, multiply_tile<8, 3>},
+#endif
 };
+static_assert(sizeof(kTiles) / sizeof(kTiles[0]) == kMaxRows);
 
 }  // namespace
 
 void multiply_i8(const MultiplyI8& args) {
   const uint32_t rows = args.rows, panels = args.panels;
   const int fetches = static_cast<int>(args.fetches);
+  if (kForSize) {
+    for (uint32_t row = 0, next = 0; row < rows; row = next) {
+      next = row + kMaxRows < rows ? row + kMaxRows : rows;
+      kTiles[next - row - 1][panels - 1](args, row, nullptr, 0);
+    }
+    return;
+  }
   if (rows <= kMaxRows) return kTiles[rows - 1][panels - 1](args, 0, args.ahead, fetches);
   const uint32_t first = rows / 2;
   const int first_fetches = fetches / 2;
