@@ -149,12 +149,27 @@ void multiply_panels(const MultiplyI8& args) {
   if (part.rows > 0) multiply_tile<1, kPanels, false>(part);
 }
 
+// Inputs of which there are less than a register holds, such as those of a head: vectors multiply them sooner than copies are made.
+void multiply_few(const MultiplyI8& args) {
+  MultiplyI8 part = args;
+  part.fetches = 0;
+  for (uint32_t row = 0; row < args.rows; row += kRows) {
+    part.rows = args.rows - row < kRows ? args.rows - row : kRows;
+    part.a = args.a + row * args.a_stride;
+    part.c = args.c + uint64_t{row} * args.c_stride;
+    avx512vnni::multiply_i8(part);
+  }
+}
+
 }  // namespace
 
 void enter() { _tile_loadconfig(&kConfig); }
 
 void leave() { _tile_release(); }
 
-void multiply_i8(const MultiplyI8& args) { args.panels == 2 ? multiply_panels<2>(args) : multiply_panels<1>(args); }
+void multiply_i8(const MultiplyI8& args) {
+  if (args.groups < kGroups) return multiply_few(args);
+  args.panels == 2 ? multiply_panels<2>(args) : multiply_panels<1>(args);
+}
 
 }  // namespace heed::amx
