@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kRows = 16;            // of a register
 constexpr uint32_t kGroups = 16;          // of inputs in a register
+constexpr uint32_t kFewRows = 12;         // fewer are not worth a register
 constexpr uint64_t kLine = 64;            // bytes of a register's row
 constexpr uint64_t kRegister = 16 * kLine;
 
@@ -135,6 +136,20 @@ void multiply_tile(const MultiplyI8& args) {
   }
 }
 
+// Few rows, and inputs of which there are less than a register holds, such as those of a head: vectors multiply them sooner than
+// copies are made.
+void multiply_by_vectors(const MultiplyI8& args) {
+  if (args.rows <= kRows) return avx512vnni::multiply_i8(args);
+  MultiplyI8 part = args;
+  part.fetches = 0;
+  for (uint32_t row = 0; row < args.rows; row += kRows) {
+    part.rows = args.rows - row < kRows ? args.rows - row : kRows;
+    part.a = args.a + row * args.a_stride;
+    part.c = args.c + uint64_t{row} * args.c_stride;
+    avx512vnni::multiply_i8(part);
+  }
+}
+
 template <int kPanels>
 void multiply_panels(const MultiplyI8& args) {
   if (args.rows == 2 * kRows) return multiply_tile<2, kPanels, true>(args);
@@ -146,19 +161,7 @@ void multiply_panels(const MultiplyI8& args) {
     part.a += kRows * args.a_stride;
     part.c += uint64_t{kRows} * args.c_stride;
   }
-  if (part.rows > 0) multiply_tile<1, kPanels, false>(part);
-}
-
-// Inputs of which there are less than a register holds, such as those of a head: vectors multiply them sooner than copies are made.
-void multiply_few(const MultiplyI8& args) {
-  MultiplyI8 part = args;
-  part.fetches = 0;
-  for (uint32_t row = 0; row < args.rows; row += kRows) {
-    part.rows = args.rows - row < kRows ? args.rows - row : kRows;
-    part.a = args.a + row * args.a_stride;
-    part.c = args.c + uint64_t{row} * args.c_stride;
-    avx512vnni::multiply_i8(part);
-  }
+  if (part.rows > 0) part.rows < kFewRows ? multiply_by_vectors(part) : multiply_tile<1, kPanels, false>(part);
 }
 
 }  // namespace
@@ -168,7 +171,7 @@ void enter() { _tile_loadconfig(&kConfig); }
 void leave() { _tile_release(); }
 
 void multiply_i8(const MultiplyI8& args) {
-  if (args.groups < kGroups) return multiply_few(args);
+  if (args.groups < kGroups || args.rows < kFewRows) return multiply_by_vectors(args);
   args.panels == 2 ? multiply_panels<2>(args) : multiply_panels<1>(args);
 }
 
