@@ -92,7 +92,7 @@ TEST_CASE("API-09: 64 threads on this machine and two sessions at once finish, w
   host::ThreadPool pool(64);
   const auto work = [&](size_t index, TestSession& session) {
     session.platform = pool.platform();
-    for (int i = 0; i < 20; ++i) outputs[index] = session.run({ids_input("tokens", ids)});
+    for (int i = 0; i < 20; ++i) outputs[index] = session.run_in_thread({ids_input("tokens", ids)});
   };
   TestSession first(file, {.workers = 64, .tile_rows = 8});
   TestSession second(file, {.workers = 64, .tile_rows = 8});
@@ -167,7 +167,7 @@ TEST_CASE("API-07: the header says what may run at the same time, and sessions o
   for (size_t i = 0; i < together.size(); ++i) {
     threads.emplace_back([&, i] {
       const std::vector<int32_t> ids = some_ids(20, 50, static_cast<uint32_t>(i));
-      for (int turn = 0; turn < 20; ++turn) together[i] = sessions[i]->run({ids_input("tokens", ids)});
+      for (int turn = 0; turn < 20; ++turn) together[i] = sessions[i]->run_in_thread({ids_input("tokens", ids)});
     });
   }
   for (std::thread& thread : threads) thread.join();
