@@ -44,9 +44,10 @@ void sleep_until_notified(std::condition_variable& woken, std::unique_lock<std::
 #endif
 }
 
-// Waits for a condition that another thread makes true: spins a little, then sleeps. Whoever makes it true calls
+// Where one thread waits for a condition that others make true: it spins a little, then sleeps. Whoever makes it true calls
 // `wake` afterwards. Both sides use sequentially consistent atomics: either the waker sees the sleeper, or the sleeper
-// sees the condition.
+// sees the condition. Never two threads at a time: several on one condition variable may be left asleep for ever, and
+// with them whoever wakes them next, by glibc's before 2.41 (its bug 25847).
 class Waiter {
  public:
   template <class Condition>
@@ -56,33 +57,29 @@ class Waiter {
       pause_briefly();
     }
     std::unique_lock<std::mutex> lock(mutex_);
-    sleepers_.fetch_add(1);
-    while (!condition()) sleep_until_notified(woken_, lock);
-    sleepers_.fetch_sub(1);
+    for (asleep_.store(true); !condition(); asleep_.store(true)) sleep_until_notified(woken_, lock);
+    asleep_.store(false);
   }
 
-  void wake(uint32_t most) {
-    const uint32_t sleepers = sleepers_.load();
-    if (sleepers == 0) return;
+  // Whether there was somebody to wake.
+  bool wake() {
+    if (!asleep_.exchange(false)) return false;
     { const std::lock_guard<std::mutex> lock(mutex_); }
-    if (most >= sleepers) {
-      woken_.notify_all();
-    } else {
-      for (uint32_t i = 0; i < most; ++i) woken_.notify_one();
-    }
+    woken_.notify_one();
+    return true;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable woken_;
-  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<bool> asleep_{false};
 };
 
 }  // namespace
 
 struct heed_host {
   explicit heed_host(uint32_t threads)
-      : spins_(threads > std::max(1u, std::thread::hardware_concurrency()) ? 0 : kSpins) {
+      : spins_(threads > std::max(1u, std::thread::hardware_concurrency()) ? 0 : kSpins), idle_(threads) {
     threads_.reserve(threads);
     for (uint32_t worker = 1; worker < threads; ++worker) {
       try {
@@ -95,7 +92,7 @@ struct heed_host {
 
   ~heed_host() {
     stop_.store(true);
-    work_.wake(UINT32_MAX);
+    wake_workers(UINT32_MAX);
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -110,20 +107,24 @@ struct heed_host {
     pending_.store(n);
     const uint64_t generation = (tickets_.load() >> 32) + 1;
     tickets_.store(generation << 32 | n);
-    work_.wake(n - 1);
+    wake_workers(n - 1);
     take_tasks(0);
     done_.wait(spins_, [this] { return pending_.load() == 0; });
     in_use_.clear(std::memory_order_release);
   }
 
  private:
+  void wake_workers(uint32_t most) {
+    for (size_t worker = 1; worker <= threads_.size() && most > 0; ++worker) most -= idle_[worker].wake();
+  }
+
   // A ticket is a generation and the number of tasks nobody has taken yet. Taking one by compare-and-swap makes sure
   // that the job is the one of this generation, and it stays until its last task is done.
   void take_tasks(uint32_t worker) {
     for (uint64_t ticket = tickets_.load(); static_cast<uint32_t>(ticket) != 0;) {
       if (!tickets_.compare_exchange_weak(ticket, ticket - 1)) continue;
       task_(job_, n_ - static_cast<uint32_t>(ticket), worker);
-      if (pending_.fetch_sub(1) == 1) done_.wake(1);
+      if (pending_.fetch_sub(1) == 1) done_.wake();
       ticket = tickets_.load();
     }
   }
@@ -131,7 +132,7 @@ struct heed_host {
   void work(uint32_t worker) {
     while (!stop_.load()) {
       take_tasks(worker);
-      work_.wait(spins_, [this] { return stop_.load() || static_cast<uint32_t>(tickets_.load()) != 0; });
+      idle_[worker].wait(spins_, [this] { return stop_.load() || static_cast<uint32_t>(tickets_.load()) != 0; });
     }
   }
 
@@ -144,7 +145,7 @@ struct heed_host {
   std::atomic<uint64_t> tickets_{0};
   std::atomic<uint32_t> pending_{0};
   std::atomic<bool> stop_{false};
-  Waiter work_;
+  std::vector<Waiter> idle_;  // one for each worker
   Waiter done_;
 };
 
