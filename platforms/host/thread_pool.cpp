@@ -57,13 +57,13 @@ class Waiter {
       pause_briefly();
     }
     std::unique_lock<std::mutex> lock(mutex_);
-    for (asleep_.store(true); !condition(); asleep_.store(true)) sleep_until_notified(woken_, lock);
-    asleep_.store(false);
+    for (asleep_.store(1); !condition(); asleep_.store(1)) sleep_until_notified(woken_, lock);
+    asleep_.store(0);
   }
 
   // Whether there was somebody to wake.
   bool wake() {
-    if (!asleep_.exchange(false)) return false;
+    if (asleep_.exchange(0) == 0) return false;
     { const std::lock_guard<std::mutex> lock(mutex_); }
     woken_.notify_one();
     return true;
@@ -72,7 +72,7 @@ class Waiter {
  private:
   std::mutex mutex_;
   std::condition_variable woken_;
-  std::atomic<bool> asleep_{false};
+  std::atomic<uint32_t> asleep_{0};  // a byte's exchange is a library's on RISC-V
 };
 
 }  // namespace
