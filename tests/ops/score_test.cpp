@@ -68,41 +68,42 @@ std::vector<Matrix> weights_of(const Model& m, const Matrix& q, const Matrix& k)
 
 uint32_t total(const std::vector<uint32_t>& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0u); }
 
-struct Result {
-  Output output;
-  Matrix expected;
+struct Inputs {
+  explicit Inputs(const Model& m)
+      : x(random_plain(total(m.queries), m.features, 50)), memory(random_plain(total(m.keys), m.source_features, 51)) {}
+  Plain x;
+  Plain memory;
 };
 
-Result run(Model& m, const char* isa, uint32_t precision, uint32_t workers = 1) {
-  const Plain x = random_plain(total(m.queries), m.features, 50);
-  const Plain memory = random_plain(total(m.keys), m.source_features, 51);
+Output run(Model& m, const Inputs& inputs, const char* isa, uint32_t precision, uint32_t workers = 1) {
   const AlignedBytes file = m.builder.finish();
   TestSession session(file, {.rows = std::max(total(m.queries), total(m.keys)),
                              .sequences = static_cast<uint32_t>(m.queries.size()),
                              .workers = workers, .tile_rows = 8, .precision = precision, .isa = isa});
-  Result result{session.run({floats_input("x", x, m.queries.data()), floats_input("memory", memory, m.keys.data())},
-                            static_cast<uint32_t>(m.queries.size())),
-                {}};
+  return session.run({floats_input("x", inputs.x, m.queries.data()), floats_input("memory", inputs.memory, m.keys.data())},
+                     static_cast<uint32_t>(m.queries.size()));
+}
+
+Matrix expected(const Model& m, const Inputs& inputs) {
+  Matrix rows;
   size_t at = 0;
   size_t key_at = 0;
   for (size_t s = 0; s < m.queries.size(); at += m.queries[s], key_at += m.keys[s], ++s) {
-    const Matrix q = m.project(m.node.query, slice(to_matrix(x), at, m.queries[s]));
-    const Matrix source = slice(to_matrix(memory), key_at, m.keys[s]);
+    const Matrix q = m.project(m.node.query, slice(to_matrix(inputs.x), at, m.queries[s]));
+    const Matrix source = slice(to_matrix(inputs.memory), key_at, m.keys[s]);
     const auto weights = weights_of(m, q, m.project(m.node.key, source));
-    for (const Vector& row : m.project(m.node.output, pool_values(weights, m.project(m.node.value, source), m.heads))) {
-      result.expected.push_back(row);
-    }
+    for (const Vector& row : m.project(m.node.output, pool_values(weights, m.project(m.node.value, source), m.heads))) rows.push_back(row);
   }
-  return result;
+  return rows;
 }
 
-double worst_share(const Result& result) {
+double worst_share(const Matrix& wanted, const Output& found) {
   double largest = 0;
   double error = 0;
-  for (uint32_t r = 0; r < result.output.rows; ++r) {
-    for (uint32_t c = 0; c < result.output.features; ++c) {
-      largest = std::max(largest, std::abs(result.expected[r][c]));
-      error = std::max(error, std::abs(result.expected[r][c] - static_cast<double>(result.output.at(r, c))));
+  for (uint32_t r = 0; r < found.rows; ++r) {
+    for (uint32_t c = 0; c < found.features; ++c) {
+      largest = std::max(largest, std::abs(wanted[r][c]));
+      error = std::max(error, std::abs(wanted[r][c] - static_cast<double>(found.at(r, c))));
     }
   }
   return error / largest;
@@ -111,22 +112,24 @@ double worst_share(const Result& result) {
 // `make` adds the weights in a format and sets the node's attributes.
 void check_all(const std::function<void(Model&, Format)>& make) {
   for (Format format : {Format::f32, Format::q8c}) {
+    Model m;
+    make(m, format);
+    m.node.heads = m.heads.heads;
+    m.node.kv_heads = m.heads.kv_heads;
+    m.node.head_dim = m.heads.head_dim;
+    m.node.value_dim = m.heads.value_dim;
+    const uint16_t x = m.builder.floats("x", m.features, total(m.queries));
+    const uint16_t memory = m.builder.floats("memory", m.source_features, total(m.keys), 1);
+    m.builder.output("y", m.builder.node(schema::OpKind::Attention, {x, memory}, m.node));
+    const Inputs inputs(m);
+    const Matrix wanted = expected(m, inputs);
     for (uint32_t precision : {HEED_PRECISION_AUTO, HEED_PRECISION_F32, HEED_PRECISION_INT8}) {
-      Model m;
-      make(m, format);
-      m.node.heads = m.heads.heads;
-      m.node.kv_heads = m.heads.kv_heads;
-      m.node.head_dim = m.heads.head_dim;
-      m.node.value_dim = m.heads.value_dim;
-      const uint16_t x = m.builder.floats("x", m.features, total(m.queries));
-      const uint16_t memory = m.builder.floats("memory", m.source_features, total(m.keys), 1);
-      m.builder.output("y", m.builder.node(schema::OpKind::Attention, {x, memory}, m.node));
-      const Result ref = run(m, "ref", precision);
+      const Output ref = run(m, inputs, "ref", precision);
       INFO("format " << schema::EnumNameFormat(format) << ", precision " << precision);
-      CHECK(snr_db(ref.expected, ref.output) > 30);
-      if (format == Format::f32 && precision != HEED_PRECISION_INT8) CHECK(worst_share(ref) < 2e-6);
-      for (const std::string& isa : runnable_isas()) REQUIRE(run(m, isa.c_str(), precision).output == ref.output);
-      for (uint32_t workers : {2, 4}) REQUIRE(run(m, nullptr, precision, workers).output == ref.output);
+      CHECK(snr_db(wanted, ref) > 30);
+      if (format == Format::f32 && precision != HEED_PRECISION_INT8) CHECK(worst_share(wanted, ref) < 2e-6);
+      for (const std::string& isa : runnable_isas()) REQUIRE(run(m, inputs, isa.c_str(), precision) == ref);
+      for (uint32_t workers : {2, 4}) REQUIRE(run(m, inputs, nullptr, precision, workers) == ref);
     }
   }
 }
