@@ -26,7 +26,8 @@ constexpr Kernels make_ref() {
 [[maybe_unused]] constexpr Kernels make_avx2() {
   Kernels table = make_ref();
   table.isa = "avx2";
-  table.tile_panels = 8;  // magnitudes of a call's rows serve all its panels
+  table.tile_rows = 4;
+  table.tile_panels = 16;  // magnitudes of a call's rows serve all its panels
 #define HEED_SPACE avx2
 #include "kernels/fill_table.inc"
   return table;
@@ -35,6 +36,7 @@ constexpr Kernels make_ref() {
 [[maybe_unused]] constexpr Kernels make_avxvnni() {
   Kernels table = make_avx2();
   table.isa = "avxvnni";
+  table.tile_rows = 8;
   table.tile_panels = 3;
   table.byte_flip = 0x80;
   table.multiply_i8 = avxvnni::multiply_i8;

@@ -266,7 +266,7 @@ TEST_CASE("with the sums of the weights, signed and unsigned inputs give the sam
     for (const Kernels* table : runnable_tables()) {
       INFO(table->isa << " groups " << groups);
       std::mt19937 random(13);
-      Product product(*table, 8, 2, groups);  // of all tables
+      Product product(*table, 4, 2, groups);  // of all tables
       product.fill_weights([&] { return byte_in(random, -127, 127); });
       product.fill_inputs([&] { return byte_in(random, -128, 127); });
       product.run();

@@ -5,8 +5,8 @@
 // at most 128; where a is negative, the weight w becomes ~w = -w - 1, from -128 to 126. So a pair lies between
 // 2 * 128 * -128 = -32768 and 2 * 128 * 127 = 32512 and is exact. What is missing is |a| for each negative a, the same for all
 // outputs: sums of a row start with it. (vpsignb, which makes -w, would be a third instruction for the two ports that
-// multiply; an exclusive or has three.) |a| and signs are made once for all panels of a tile.
-// There are 16 registers, so a tile works in passes of up to 4 rows by 3 half panels: 12 sums.
+// multiply; an exclusive or has three.) |a| and signs are made once for all panels of a tile, so a tile has few rows and many panels.
+// There are 16 registers, so it works in passes of all rows by 3 half panels: 12 sums.
 #include <immintrin.h>
 
 #include "kernels/tables.h"
@@ -14,10 +14,9 @@
 namespace heed::avx2 {
 namespace {
 
-constexpr uint32_t kMaxRows = 8;
-constexpr uint32_t kPassRows = 4;
+constexpr uint32_t kMaxRows = 4;
 constexpr uint32_t kPassHalves = 3;
-constexpr uint32_t kChunkGroups = 192;  // groups whose |a| and signs are kept at a time: 12 KB for 8 rows
+constexpr uint32_t kChunkGroups = 384;  // groups whose |a| and signs are kept at a time: 12 KB for 4 rows
 
 // Inputs of a row, in two parts, and what its sums start with.
 struct Row {
@@ -103,7 +102,7 @@ void multiply_pass(const Pass& args) {
 }
 
 using PassFunction = void (*)(const Pass& pass);
-constexpr PassFunction kPasses[kPassRows][2] = {
+constexpr PassFunction kPasses[kMaxRows][2] = {
     {multiply_pass<1, 2>, multiply_pass<1, 3>},
     {multiply_pass<2, 2>, multiply_pass<2, 3>},
     {multiply_pass<3, 2>, multiply_pass<3, 3>},
@@ -111,23 +110,20 @@ constexpr PassFunction kPasses[kPassRows][2] = {
 };
 
 // All passes of a chunk: half panels three at a time, the last two or four in twos.
-void multiply_chunk(const MultiplyI8& args, const Row* rows_of_tile, uint32_t first_group, uint32_t groups) {
+void multiply_chunk(const MultiplyI8& args, const Row* rows, uint32_t first_group, uint32_t groups) {
   const uint32_t all = 2 * args.panels;
   for (uint32_t half = 0, halves; half < all; half += halves) {
     halves = all - half == 2 || all - half == 4 ? 2 : 3;
     Pass pass;
+    pass.rows = rows;
     pass.groups = groups;
     pass.first = first_group == 0;
+    pass.c = args.c + half * 8;
     pass.c_stride = args.c_stride;
     for (uint32_t h = 0; h < halves; ++h) {
       pass.w[h] = args.w + (half + h) / 2 * args.w_panel_stride + first_group * uint64_t{64} + (half + h) % 2 * 32;
     }
-    for (uint32_t row = 0; row < args.rows; row += kPassRows) {
-      const uint32_t rows = args.rows - row < kPassRows ? args.rows - row : kPassRows;
-      pass.rows = rows_of_tile + row;
-      pass.c = args.c + row * pass.c_stride + half * 8;
-      kPasses[rows - 1][halves - 2](pass);
-    }
+    kPasses[args.rows - 1][halves - 2](pass);
   }
 }
 
