@@ -81,11 +81,12 @@ function(heed_add_model target)
   if(_heed_EMBED)
     set(_folder "${CMAKE_CURRENT_BINARY_DIR}/${_heed_NAME}_model")
     set(HEED_MODEL_NAME "${_heed_NAME}")
+    string(TOUPPER "${_heed_NAME}_MODEL_H" HEED_MODEL_GUARD)
     set(HEED_MODEL_FILE "${_model}")
     configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/heed-model.c.in" "${_folder}/${_heed_NAME}_model.c" @ONLY)
     file(CONFIGURE OUTPUT "${_folder}/${_heed_NAME}_model.h" @ONLY CONTENT "/* The bytes of @HEED_MODEL_NAME@.heed, aligned for heed_open. */
-#ifndef @HEED_MODEL_NAME@_MODEL_H
-#define @HEED_MODEL_NAME@_MODEL_H
+#ifndef @HEED_MODEL_GUARD@
+#define @HEED_MODEL_GUARD@
 #ifdef __cplusplus
 extern \"C\"
 #else

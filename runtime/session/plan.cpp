@@ -102,10 +102,11 @@ heed_status check_block(const void* block, uint64_t bytes, uint64_t needed, heed
   return HEED_OK;
 }
 
-// Differs between any two plans that are not the same in everything that matters to a run.
+// Differs between the plans of any two sessions, and between any two of one session that differ in what matters to a run.
 uint64_t make_stamp(const heed_session& session, const heed_limits& limits) {
   Xxh64 hash(file_checksum(*session.model));
-  const uint64_t places[] = {reinterpret_cast<uintptr_t>(session.persistent),
+  const uint64_t places[] = {reinterpret_cast<uintptr_t>(&session),
+                             reinterpret_cast<uintptr_t>(session.persistent),
                              reinterpret_cast<uintptr_t>(session.transient),
                              reinterpret_cast<uintptr_t>(session.model->bytes),
                              reinterpret_cast<uintptr_t>(session.kernels)};

@@ -21,7 +21,7 @@ extern "C" const char* heed_status_text(heed_status status) {
     case HEED_ISA: return "the instruction set asked for is not built in or not on this machine";
     case HEED_INEXACT_BUILD: return "this build was compiled with flags that change floating-point results";
     case HEED_INVALID_ARGUMENT: return "an argument is wrong";
-    case HEED_TOO_LONG: return "the input is longer than the limits allow";
+    case HEED_TOO_LONG: return "there is more input, or there are more sequences or beams, than the limits allow";
     case HEED_BAD_INPUT: return "an id of the input is outside its table";
     case HEED_BUFFER_TOO_SMALL: return "a buffer is too small";
     case HEED_NO_TOKENIZER: return "the model has no tokenizer";

@@ -80,6 +80,24 @@ class Consumers(unittest.TestCase):
         for header in (ROOT / "runtime/include/heed/heed.h", ROOT / "platforms/host/heed_host.h"):
             command("cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", ROOT / "runtime/include", "-x", "c", header)
 
+    def test_example_of_the_header(self):
+        header = (ROOT / "runtime/include/heed/heed.h").read_text()
+        lines = [line[7:] for line in header.split("*/")[0].splitlines() if line.startswith(" *     ") and "..." not in line]
+        self.assertIn("heed_run(&session, &pass, NULL);", lines)
+        program = self.folder / "header.c"
+        program.write_text("#include <stdlib.h>\n#include <heed/heed.h>\nvoid example(const void* bytes, uint64_t size, heed_pass pass);\n"
+                           "void example(const void* bytes, uint64_t size, heed_pass pass) {\n" + "\n".join(lines) + "\n}\n")
+        command("cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", ROOT / "runtime/include", program)
+
+    def test_a_project_without_cpp_is_told_what_heed_host_takes(self):
+        source = self.folder / "plain_c"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(app LANGUAGES C)\nfind_package(heed REQUIRED)\n")
+        done = subprocess.run(["cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}"], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("LANGUAGES C CXX", done.stderr)
+
     def test_cpp_example_is_short(self):
         self.assertLessEqual(len(examples()["embed.cpp"].strip().splitlines()), 20)
 

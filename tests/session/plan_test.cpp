@@ -194,6 +194,9 @@ TEST_CASE("ARENA-07: a session whose arena was planned again for another one ref
   pass.inputs = &input;
   CHECK(heed_run(&first, &pass, nullptr) == HEED_INVALID_ARGUMENT);
   CHECK(heed_run(&second, &pass, nullptr) == HEED_OK);
+  REQUIRE(heed_plan(&model, &limits, arena.data(), arena.size(), nullptr, &first, nullptr) == HEED_OK);  // the same limits
+  CHECK(heed_run(&second, &pass, nullptr) == HEED_INVALID_ARGUMENT);
+  CHECK(heed_run(&first, &pass, nullptr) == HEED_OK);
 }
 
 TEST_CASE("ARENA-07: two models may share one transient block and take turns") {

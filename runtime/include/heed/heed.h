@@ -4,7 +4,7 @@
  * a thread.
  *
  *     heed_model model;
- *     heed_open(bytes, size, NULL, &model, NULL);
+ *     heed_open(bytes, size, 0, &model, NULL);
  *     heed_limits limits;
  *     heed_default_limits(&model, &limits);
  *     heed_memory memory;
