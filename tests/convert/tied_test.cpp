@@ -53,14 +53,24 @@ struct Family {
 };
 const Family kFamilies[] = {{"t5", "shared.weight", "encoder.embed_tokens.weight"}, {"marian", "model.shared.weight", "model.decoder.embed_tokens.weight"}};
 
+// What a converted file is to be, and a checkpoint whose shared table is there under the output's name, too.
+struct Twice {
+  AlignedBytes usual;
+  Tensors tensors;
+};
+Twice named_twice(const Family& family) {
+  Tensors tensors = tensors_of(golden(family.folder) / "model.safetensors");
+  AlignedBytes usual = with(family.folder, tensors);
+  tensors["lm_head.weight"] = named(tensors.at(family.shared), "lm_head.weight");
+  return {std::move(usual), std::move(tensors)};
+}
+
 }  // namespace
 
 TEST_CASE("CONV-02 a tied table that is there twice is stored once, and two that differ are an error") {
   for (const Family& family : kFamilies) {
     INFO(family.folder);
-    Tensors tensors = tensors_of(golden(family.folder) / "model.safetensors");
-    const AlignedBytes usual = with(family.folder, tensors);
-    tensors["lm_head.weight"] = named(tensors.at(family.shared), "lm_head.weight");
+    auto [usual, tensors] = named_twice(family);
     tensors[family.apart] = named(tensors.at(family.shared), family.apart);
     CHECK(with(family.folder, tensors).size() == usual.size());
     tensors["lm_head.weight"].bytes[5] ^= 1;
@@ -80,9 +90,7 @@ TEST_CASE("CONV-03 tables said to be apart, of which one is missing, are an erro
 TEST_CASE("CONV-04 a tied table that is there as the output's only makes the same model") {
   for (const Family& family : kFamilies) {
     INFO(family.folder);
-    Tensors tensors = tensors_of(golden(family.folder) / "model.safetensors");
-    const AlignedBytes usual = with(family.folder, tensors);
-    tensors["lm_head.weight"] = named(tensors.at(family.shared), "lm_head.weight");
+    auto [usual, tensors] = named_twice(family);
     tensors.erase(family.shared);
     const AlignedBytes file = with(family.folder, tensors);
     REQUIRE(file.size() == usual.size());

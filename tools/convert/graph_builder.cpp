@@ -66,15 +66,24 @@ int32_t GraphBuilder::weight(SourceTensor values, std::optional<SourceTensor> bi
   return static_cast<int32_t>(spec_.weights.size() - 1);
 }
 
-int32_t add_state(Spec& spec, const std::string& name, const KeptKeys& keys) {
+namespace {
+
+int32_t add_state(Spec& spec, const std::string& name, schema::StateKind kind, const KeptKeys& keys) {
   auto state = std::make_unique<schema::StateT>();
   state->name = name;
-  state->kind = keys.kind;
+  state->kind = kind;
   state->heads = keys.heads;
   state->features = state->value_features = keys.head_dim;
   state->rows = keys.rows;
   spec.model.states.push_back(std::move(state));
   return static_cast<int32_t>(spec.model.states.size() - 1);
+}
+
+}  // namespace
+
+void DecoderStates::add(Spec& spec, const std::string& own_name, const std::string& source_name, const KeptKeys& keys) {
+  own.push_back(add_state(spec, own_name, schema::StateKind::kv_append, keys));
+  source.push_back(add_state(spec, source_name, schema::StateKind::kv_fixed, keys));
 }
 
 }  // namespace heed::tools

@@ -34,14 +34,17 @@ class GraphBuilder {
   schema::GraphT* graph_;
 };
 
-// What a session keeps of keys and values: kv_append or kv_fixed, with at most `rows` keys of a sequence (0: as the session's limits say).
+// What a session keeps of a decoder layer's keys and values: at most `rows` of a sequence (0: as the session's limits say).
 struct KeptKeys {
-  schema::StateKind kind;
   uint32_t heads;
   uint32_t head_dim;
   uint32_t rows;
 };
-// Adds a state and returns its id.
-int32_t add_state(Spec& spec, const std::string& name, const KeptKeys& keys);
+// The states of each decoder layer: keys of the output so far, which grow, and keys of the source.
+struct DecoderStates {
+  std::vector<int32_t> own, source;
+  // Adds those of the next layer.
+  void add(Spec& spec, const std::string& own_name, const std::string& source_name, const KeptKeys& keys);
+};
 
 }  // namespace heed::tools

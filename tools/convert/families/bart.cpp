@@ -11,7 +11,6 @@ namespace {
 
 using schema::ElementType;
 using schema::OpKind;
-using schema::StateKind;
 
 constexpr float kEpsilon = 1e-5f;        // of every norm, as PyTorch's default
 constexpr uint32_t kBartOffset = 2;      // of a place's row in BART's position tables
@@ -52,9 +51,7 @@ class Builder {
     for (uint32_t i = 0; i < sizes_.decoder.layers; ++i) {
       const uint32_t head_dim = sizes_.features / sizes_.decoder.heads;
       const std::string layer = "decoder.layers." + std::to_string(i) + ".";
-      const auto keys = [&](StateKind kind) { return KeptKeys{kind, sizes_.decoder.heads, head_dim, sizes_.positions}; };
-      own_.push_back(add_state(spec_, layer + "self_attn", keys(StateKind::kv_append)));
-      source_.push_back(add_state(spec_, layer + "encoder_attn", keys(StateKind::kv_fixed)));
+      states_.add(spec_, layer + "self_attn", layer + "encoder_attn", {sizes_.decoder.heads, head_dim, sizes_.positions});
     }
     encode();
     decode();
@@ -76,7 +73,7 @@ class Builder {
       schema::NodeT* node = graph.sink(OpKind::KeyValue, name, {rows});
       node->key = linear(graph, name + ".k_proj", sizes_.features, sizes_.features);
       node->value = linear(graph, name + ".v_proj", sizes_.features, sizes_.features);
-      node->state = source_[i];
+      node->state = states_.source[i];
     }
     graph.output("rows", rows);
   }
@@ -84,15 +81,15 @@ class Builder {
   void decode() {
     GraphBuilder graph(spec_, "decode");
     const Side& side = sizes_.decoder;
-    uint16_t rows = embed(graph, side, 1, own_.at(0));
+    uint16_t rows = embed(graph, side, 1, states_.own.at(0));
     for (uint32_t i = 0; i < side.layers; ++i) {
       const std::string layer = layer_name(side, i);
       schema::NodeT* own = attention(graph, side, layer + "self_attn", layer + "self_attn_layer_norm", rows, true);
-      own->state = own_[i];
+      own->state = states_.own[i];
       own->causal = true;
       schema::NodeT* source =
           attention(graph, side, layer + "encoder_attn", layer + "encoder_attn_layer_norm", graph.result(own), false);
-      source->state = source_[i];
+      source->state = states_.source[i];
       rows = feed_forward(graph, side, layer, graph.result(source));
     }
     schema::NodeT* last = graph.node(OpKind::Linear, "lm_head", {rows});
@@ -205,7 +202,7 @@ class Builder {
   Checkpoint& checkpoint_;
   Spec& spec_;
   const std::string where_;
-  std::vector<int32_t> own_, source_;  // states of each decoder layer
+  DecoderStates states_;
   int32_t table_ = -1;  // of the tokens that were last embedded
   int32_t sinusoids_ = -1;
 };

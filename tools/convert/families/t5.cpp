@@ -13,7 +13,6 @@ namespace {
 using schema::ElementType;
 using schema::NodeT;
 using schema::OpKind;
-using schema::StateKind;
 
 // Positions are relative, so nothing bounds a text; a session plans for `rows` where the caller does not say.
 constexpr uint32_t kMostRows = 1u << 14;
@@ -32,9 +31,7 @@ class Builder {
 
   EncoderDecoder build() {
     for (uint32_t i = 0; i < sizes_.decoder_layers; ++i) {
-      const auto keys = [&](StateKind kind) { return KeptKeys{kind, sizes_.heads, sizes_.head_dim, 0}; };
-      own_.push_back(add_state(spec_, block("decoder", i) + "0", keys(StateKind::kv_append)));
-      source_.push_back(add_state(spec_, block("decoder", i) + "1", keys(StateKind::kv_fixed)));
+      states_.add(spec_, block("decoder", i) + "0", block("decoder", i) + "1", {sizes_.heads, sizes_.head_dim, 0});
     }
     encode();
     decode();
@@ -57,7 +54,7 @@ class Builder {
     for (uint32_t i = 0; i < sizes_.decoder_layers; ++i) {
       NodeT* node = graph.sink(OpKind::KeyValue, block("decoder", i) + "1.EncDecAttention", {rows});
       project_keys(graph, node);
-      node->state = source_[i];
+      node->state = states_.source[i];
     }
     graph.output("rows", rows);
   }
@@ -71,10 +68,10 @@ class Builder {
       NodeT* own = attention(graph, name + "0", "SelfAttention", rows);
       project_keys(graph, own);
       place(own, positions, false);
-      own->state = own_[i];
+      own->state = states_.own[i];
       own->causal = true;
       NodeT* source = attention(graph, name + "1", "EncDecAttention", graph.result(own));
-      source->state = source_[i];
+      source->state = states_.source[i];
       rows = feed_forward(graph, name + "2", graph.result(source));
     }
     // v1.0 multiplies what the shared table reads by 1 / sqrt(features); here the norm before it does.
@@ -173,7 +170,7 @@ class Builder {
   Checkpoint& checkpoint_;
   Spec& spec_;
   const std::string where_;
-  std::vector<int32_t> own_, source_;  // states of each decoder layer
+  DecoderStates states_;
   int32_t table_ = -1;
 };
 
