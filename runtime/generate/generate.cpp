@@ -56,8 +56,7 @@ heed_status check_options(const heed_generate_options* options, heed_diagnostic*
 heed_status check_limits(const heed_session& session, uint32_t beams, uint32_t tokens, heed_diagnostic* diagnostic) {
   const heed_model& model = *session.model;
   const heed_limits& limits = view_of(session).header.limits;
-  const uint32_t most = limits.beams < limits.max_sequences ? limits.beams : limits.max_sequences;
-  if (beams > most || beams > limits.max_rows) return refuse(diagnostic, HEED_TOO_LONG, "beams", beams, most);
+  if (beams > limits.beams) return refuse(diagnostic, HEED_TOO_LONG, "beams", beams, limits.beams);  // rows and sequences are no fewer
   const uint32_t states = root(model).states() == nullptr ? 0 : root(model).states()->size();
   for (uint32_t i = 0; i < states; ++i) {
     const schema::State& state = *root(model).states()->Get(i);

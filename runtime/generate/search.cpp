@@ -37,8 +37,8 @@ void BeamSearch::start() {
 }
 
 uint32_t BeamSearch::forced() const {
-  if (steps_ == 0 && options_.forced_first != HEED_NO_TOKEN) return options_.forced_first;
-  return steps_ + 1 == options_.max_tokens ? options_.forced_last : HEED_NO_TOKEN;
+  if (steps_ + 1 == options_.max_tokens && options_.forced_last != HEED_NO_TOKEN) return options_.forced_last;
+  return steps_ == 0 ? options_.forced_first : HEED_NO_TOKEN;
 }
 
 void BeamSearch::trace(uint32_t steps, uint32_t beam) {
@@ -125,7 +125,7 @@ void BeamSearch::choose() {
     const Candidate& candidate = candidates_[rank];
     if (candidate.token == options_.stop_token) {
       if (rank >= options_.beams) continue;
-      keep_finished({candidate.sum / divisor, candidate.probability, steps_, candidate.beam, 1});
+      keep_finished({candidate.sum / divisor, steps_, candidate.beam, 1});
       continue;
     }
     const uint64_t at = place(steps_, live_);
@@ -140,7 +140,7 @@ void BeamSearch::choose() {
 
 bool BeamSearch::is_better_possible() const {
   if (finished_count_ < options_.beams) return true;
-  if (options_.early_stopping == HEED_EARLY_STOPPING_ON) return false;
+  if (options_.early_stopping == HEED_EARLY_STOPPING_ON || options_.beams == 1) return false;
   // A sum only falls; divided by the length it may still rise.
   const bool longest = options_.early_stopping == HEED_EARLY_STOPPING_NEVER && options_.length_penalty > 0.0f;
   const uint32_t length = longest ? options_.max_tokens : steps_;
@@ -151,7 +151,7 @@ bool BeamSearch::step(const Logits& logits) {
   if (!collect(logits)) return false;
   if (candidates_count_ == 0) {  // everything is banned: what lives ends here
     for (uint32_t beam = 0; beam < live_; ++beam) {
-      keep_finished({sums_[beam] / power(steps_ > 0 ? steps_ : 1, options_.length_penalty), 0.0f, steps_, beam, 0});
+      keep_finished({sums_[beam] / power(steps_ > 0 ? steps_ : 1, options_.length_penalty), steps_, beam, 0});
     }
     live_ = 0;
     return true;
@@ -163,7 +163,7 @@ bool BeamSearch::step(const Logits& logits) {
 
 void BeamSearch::finish(heed_generated* output) {
   for (uint32_t beam = 0; beam < live_; ++beam) {
-    keep_finished({sums_[beam] / power(steps_, options_.length_penalty), 0.0f, steps_, beam, 0});
+    keep_finished({sums_[beam] / power(steps_, options_.length_penalty), steps_, beam, 0});
   }
   const Finished& best = finished_[0];
   trace(best.steps, best.beam);

@@ -23,13 +23,12 @@ struct Candidate {
 // A hypothesis that ended.
 struct Finished {
   float score;
-  float probability;  // logarithm of the stop token's
-  uint32_t steps;     // tokens before the stop token
-  uint32_t beam;      // that it is at the end of those steps
+  uint32_t steps;  // tokens before the stop token
+  uint32_t beam;   // that it is at the end of those steps
   uint32_t stopped;
 };
 
-static_assert(sizeof(Candidate) == 16 && sizeof(Finished) == 20, "the same on every machine");
+static_assert(sizeof(Candidate) == 16 && sizeof(Finished) == 16, "the same on every machine");
 
 // The logits of a step: [rows, cols], `stride` floats from row to row.
 struct Logits {

@@ -106,6 +106,33 @@ TEST_CASE("One beam takes the likeliest token each time") {
   }
 }
 
+TEST_CASE("One beam ends with the first token that stops, however early the search may stop") {
+  const Plain table{3, 3, {0, 1, 2, -20, 20, 0, 0, 0, 0}};  // 2 stops, and is likeliest; what begins with 1 would have more on average
+  heed_generate_options options = options_of(1, 10);
+  options.stop_token = 2;
+  options.length_penalty = 1.0f;
+  for (const uint32_t early : {HEED_EARLY_STOPPING_OFF, HEED_EARLY_STOPPING_ON, HEED_EARLY_STOPPING_NEVER}) {
+    options.early_stopping = early;
+    const Found found = search_table(table, options);
+    CHECK(found.tokens.empty());
+    CHECK(found.stopped);
+    CHECK(found.score == Approx(log_probability(table, 0, 2)).margin(1e-6));
+  }
+  options.beams = 2;
+  CHECK(search_table(table, options).tokens == std::vector<uint32_t>(10, 1));
+}
+
+TEST_CASE("An output of one token has the forced last one, not the forced first") {
+  heed_generate_options options = options_of(2, 1);
+  options.stop_token = options.forced_last = 2;
+  options.forced_first = 1;
+  const Found found = search_table(random_plain(3, 3, 0, 1.0f), options);
+  CHECK(found.tokens.empty());
+  CHECK(found.stopped);
+  options.forced_last = HEED_NO_TOKEN;
+  CHECK(search_table(random_plain(3, 3, 0, 1.0f), options).tokens == std::vector<uint32_t>{1});
+}
+
 TEST_CASE("Of equals the lower id and the earlier hypothesis come first") {
   Plain equal{5, 5, std::vector<float>(25, 0.25f)};
   for (const uint32_t beams : {1u, 2u, 3u, 4u}) CHECK(search_table(equal, options_of(beams, 3)).tokens == std::vector<uint32_t>{0, 0, 0});

@@ -37,14 +37,15 @@ typedef struct heed_generate_options {
   uint32_t start_token;   /* what `decode` reads first */
   uint32_t stop_token;    /* ends an output; or none */
   uint32_t forced_first;  /* what an output begins with, whatever its probability (counted as 1); or none */
-  uint32_t forced_last;   /* what ends an output that gets as long as max_tokens, likewise; or none */
+  uint32_t forced_last;   /* what ends an output that gets as long as max_tokens, likewise,
+                              instead of forced_first if that is the first, too; or none */
   uint32_t no_repeat;     /* no sequence of so many tokens (start token included) comes twice; 0: any may */
   uint32_t early_stopping; /* one of HEED_EARLY_STOPPING_ */
   uint32_t suppressed_count;
   const uint32_t* suppressed; /* [suppressed_count] tokens that are in no output, though they count in probabilities; or null */
 } heed_generate_options;
 
-/* When a search with `beams` finished outputs ends. */
+/* When a search with `beams` finished outputs ends; one of a single beam, with its first. */
 enum {
   HEED_EARLY_STOPPING_OFF = 0,   /* when the best continuation, measured as if it ended here, is not better than any of them */
   HEED_EARLY_STOPPING_ON = 1,    /* at once */
