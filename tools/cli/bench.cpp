@@ -41,7 +41,7 @@ void bench(const BenchFlags& given) {
   const Batch batch(model.graph(), sequences, {0});
   const double peak = int8_peak_gmac_per_s(session.isa()) * session_flags.threads;
   const Measured measured = measure(flags.seconds, [&] { session.run(batch.pass()); });
-  const double gmac = static_cast<double>(total_multiply_adds(model, 0, limits)) * 1e-9;
+  const double gmac = static_cast<double>(total_multiply_adds(model, model.graph_place(), limits)) * 1e-9;
   const double gmac_per_s = gmac / (measured.min_ms * 1e-3);
 
   if (flags.json) {

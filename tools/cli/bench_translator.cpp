@@ -70,9 +70,8 @@ void bench_translator(const Model& model, const BenchFlags& flags) {
   const double start_ms = open_plan_ms(flags, limits);
   const std::vector<Sequence> sequences = {sequence_of_noise(model, rows, kNoiseSeed)};
   const std::vector<int32_t>& ids = sequences[0][0].ids;
-  const Batch batch(graph_named(model, "encode"), sequences, {0});
-  heed_pass encode = batch.pass();
-  encode.graph = "encode";
+  const Batch batch(model.graph(), sequences, {0});
+  const heed_pass encode = batch.pass();
   const double peak = int8_peak_gmac_per_s(session.isa()) * flags.session.threads;
   const double read_peak = read_peak_gb_per_s();
   const Measured whole = measure(flags.seconds, [&] { translator.search(ids); });

@@ -176,7 +176,7 @@ Json everything(const Model& model, const Facts& facts, bool tensors) {
                {"states", states_json(model, facts.limits)}, {"transient_bytes", memory.transient_bytes},
                {"activation_bytes", memory.activation_bytes}, {"workspace_bytes", memory.workspace_bytes}, {"scratch_bytes", memory.scratch_bytes},
                {"max_sequence_rows", model.max_sequence_rows()}, {"tokenizer", tokenizer_json(tables)}, {"prompts", prompts_json(metadata)},
-               {"graphs", graphs}, {"inputs", graphs[0]["inputs"]}, {"outputs", graphs[0]["outputs"]}, {"ops", ops}};
+               {"graphs", graphs}, {"inputs", graphs[model.graph_place()]["inputs"]}, {"outputs", graphs[model.graph_place()]["outputs"]}, {"ops", ops}};
   if (tensors) json["tensors"] = tensors_json(tables);
   return json;
 }
@@ -285,7 +285,7 @@ void inspect(const InspectFlags& flags) {
   const Facts facts = gather(model, flags);
   if (!flags.svg.empty()) {
     AtomicFile file(flags.svg);
-    const std::string svg = memory_svg(model, facts.limits, facts.memory, facts.graphs[0]);
+    const std::string svg = memory_svg(model, facts.limits, facts.memory, facts.graphs[model.graph_place()]);
     file.write(svg.data(), svg.size());
     file.commit();
   }

@@ -90,7 +90,7 @@ class Progress {
 }  // namespace
 
 Batch::Batch(const schema::Graph& graph, const std::vector<Sequence>& sequences, const std::vector<uint32_t>& pass)
-    : sequences_(pass.size()) {
+    : graph_(graph.name()->c_str()), sequences_(pass.size()) {
   parts_.resize(graph.inputs()->size());
   for (uint32_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
@@ -112,6 +112,7 @@ Batch::Batch(const schema::Graph& graph, const std::vector<Sequence>& sequences,
 heed_pass Batch::pass() const {
   heed_pass pass{};
   pass.size = sizeof(pass);
+  pass.graph = graph_;
   pass.sequences = static_cast<uint32_t>(sequences_);
   pass.inputs_count = static_cast<uint32_t>(inputs_.size());
   pass.inputs = inputs_.data();
@@ -161,7 +162,7 @@ Sessions::Sessions(const Model& model, const SessionFlags& flags, const Schedule
 }
 
 std::vector<OutputData> run_all(Sessions& sessions, const Model& model, const std::vector<Sequence>& sequences, const Schedule& schedule) {
-  const std::vector<ValueRecord> values = graph_facts(model, 0, sessions[0].limits()).values;
+  const std::vector<ValueRecord> values = graph_facts(model, model.graph_place(), sessions[0].limits()).values;
   std::vector<OutputData> outputs;
   for (uint32_t o = 0; o < model.graph().outputs()->size(); ++o) {
     outputs.push_back(prepare(model, sequences, o, values[model.graph().outputs()->Get(o)->value()]));

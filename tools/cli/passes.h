@@ -46,6 +46,7 @@ class Batch {
     InputData joined;
     std::vector<uint32_t> lengths;
   };
+  const char* graph_;
   size_t sequences_;
   std::vector<Part> parts_;
   std::vector<heed_input> inputs_;

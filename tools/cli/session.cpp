@@ -109,6 +109,18 @@ Model::Model(const std::string& path, uint32_t open_flags, const std::string& na
 
 uint32_t Model::max_sequence_rows() const { return model_sequence_rows(handle_); }
 
+uint32_t Model::graph_place() const { return is_translator(*this) ? graph_index(*this, "encode") : 0; }
+
+uint32_t graph_index(const Model& model, std::string_view name) {
+  const auto& graphs = *model.tables().graphs();
+  for (uint32_t i = 0; i < graphs.size(); ++i) {
+    if (graphs.Get(i)->name()->string_view() == name) return i;
+  }
+  return HEED_NO_TOKEN;
+}
+
+bool is_translator(const Model& model) { return graph_index(model, "encode") != HEED_NO_TOKEN && graph_index(model, "decode") != HEED_NO_TOKEN; }
+
 heed_limits make_limits(const Model& model, const SessionFlags& flags, const Extent& extent) {
   heed_limits limits;
   heed_default_limits(&model.handle(), &limits);

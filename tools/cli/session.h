@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files.h"
@@ -23,8 +24,9 @@ class Model {
 
   const heed_model& handle() const { return handle_; }
   const schema::Model& tables() const { return *static_cast<const schema::Model*>(handle_.root); }
-  // The graph that runs when none is named.
-  const schema::Graph& graph() const { return *tables().graphs()->Get(0); }
+  // The graph that an input goes to: `encode` of an encoder-decoder, whatever its place, else the first.
+  const schema::Graph& graph() const { return *tables().graphs()->Get(graph_place()); }
+  uint32_t graph_place() const;
   const std::string& path() const { return path_; }
   uint64_t file_bytes() const { return file_.size(); }
   // The most rows one sequence may have.
@@ -38,6 +40,11 @@ class Model {
   heed_model handle_{};
   double open_seconds_ = 0;
 };
+
+// Whether the model has the graphs `encode` and `decode`.
+bool is_translator(const Model& model);
+// The place of a graph; HEED_NO_TOKEN, which is no place, if the model has none of this name.
+uint32_t graph_index(const Model& model, std::string_view name);
 
 // Throws Error with the file, the place in it and the numbers, unless `status` is HEED_OK. `model` may be null: then
 // the names in the file are used only after it has verified.

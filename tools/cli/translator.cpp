@@ -8,17 +8,7 @@
 
 namespace heed::tools {
 
-uint32_t graph_index(const Model& model, std::string_view name) {
-  const auto& graphs = *model.tables().graphs();
-  for (uint32_t i = 0; i < graphs.size(); ++i) {
-    if (graphs.Get(i)->name()->string_view() == name) return i;
-  }
-  return HEED_NO_TOKEN;
-}
-
 const schema::Graph& graph_named(const Model& model, std::string_view name) { return *model.tables().graphs()->Get(graph_index(model, name)); }
-
-bool is_translator(const Model& model) { return graph_index(model, "encode") != HEED_NO_TOKEN && graph_index(model, "decode") != HEED_NO_TOKEN; }
 
 heed_limits translator_limits(const Model& model, const SessionFlags& flags, const heed_generate_options& options, uint32_t rows) {
   heed_limits limits = make_limits(model, flags, {std::max(rows, options.beams), options.beams, rows});

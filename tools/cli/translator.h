@@ -11,10 +11,6 @@
 
 namespace heed::tools {
 
-// Whether the model has the graphs `encode` and `decode`.
-bool is_translator(const Model& model);
-// The place of a graph; HEED_NO_TOKEN, which is no place, if the model has none of this name.
-uint32_t graph_index(const Model& model, std::string_view name);
 // A graph of a translator.
 const schema::Graph& graph_named(const Model& model, std::string_view name);
 
