@@ -127,6 +127,35 @@ TEST_CASE("TOK-22 vocab.json and merges.txt that do not belong together are refu
   CHECK_THAT(refusal(folder, "gpt2"), Contains("has id 1"));
 }
 
+TEST_CASE("Pieces that no merge of tokenizer.json gives are noted, and none of a whole one is") {
+  const auto notes_of = [](const Json& json) {
+    const TemporaryFolder folder;
+    folder.write("tokenizer.json", json.dump());
+    schema::TokenizerT table;
+    std::vector<std::string> notes;
+    tools::build_tokenizer(folder.path(), "graph", table, &notes);
+    return notes;
+  };
+  for (const char* name : {"bytes", "bytes_space"}) {
+    Json json = tools::parse_json(bytes_of(golden(name) / "tokenizer.json"), name);
+    CHECK(notes_of(json).empty());
+    Json& merges = json["model"]["merges"];
+    const size_t whole = merges.size();
+    for (const size_t kept : {whole - 1, whole / 2, size_t{0}}) {
+      merges.erase(merges.begin() + static_cast<ptrdiff_t>(kept), merges.end());
+      REQUIRE(notes_of(json).size() == 1);
+      CHECK_THAT(notes_of(json)[0], Contains("tokenizer.json") && Contains("no merge gives " + std::to_string(whole - kept) + " of its pieces"));
+    }
+    json["model"]["ignore_merges"] = true;  // then texts have them
+    CHECK(notes_of(json).empty());
+  }
+  Json hand_made = byte_level();
+  hand_made["model"]["vocab"]["<table>"] = 257;
+  CHECK_THAT(notes_of(hand_made).at(0), Contains("\"<table>\""));
+  hand_made["added_tokens"] = Json::array({{{"id", 257}, {"content", "<table>"}, {"special", false}}});
+  CHECK(notes_of(hand_made).empty());
+}
+
 TEST_CASE("A SentencePiece model that is cut off or changed anywhere is refused, or read to the end") {
   const std::string whole = bytes_of(golden("marian") / "source.spm");
   const TemporaryFolder folder;

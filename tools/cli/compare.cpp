@@ -23,6 +23,7 @@ struct CompareFlags {
   std::string path;
   std::string other;
   std::string texts;
+  std::string task;
   bool json = false;
   SessionFlags session;
 };
@@ -126,6 +127,7 @@ Reference read_reference(const CompareFlags& flags, const Model& model, const Ca
     ConvertOptions options;
     options.source = path;
     options.weights = "f32";
+    options.task = flags.task;
     reference.converted = std::make_unique<AtomicFile>(temporary_file("heed-reference.heed"));
     convert_into(options, *reference.converted);
     path = reference.converted->temporary_path();
@@ -206,6 +208,7 @@ void print_comparison(const Model& model, const Comparison& comparison, const Ca
 }
 
 void compare(const CompareFlags& flags) {
+  if (!flags.task.empty() && !std::filesystem::is_directory(flags.other)) throw UsageError("--task is of use only where the reference is a checkpoint's folder");
   const Model model(flags.path);
   const Cases cases = make_cases(model, flags.texts);
   const Reference reference = read_reference(flags, model, cases);
@@ -229,6 +232,7 @@ void add_compare(CLI::App& app) {
   command->add_option("reference", flags->other, "Another model file, the checkpoint's folder, or outputs in .npy, a row for each text")
       ->required()->type_name("B");
   command->add_option("--texts", flags->texts, "A file with a text on each line (default: sentences of heed's own)")->type_name("FILE");
+  command->add_option("--task", flags->task, "The --task that the model was converted with, for a checkpoint's folder")->type_name("NAME");
   command->add_flag("--json", flags->json, "One JSON object");
   add_session_flags(*command, flags->session, {Flag::kPrecision, Flag::kIsa, Flag::kThreads});
   command->footer("Example:\n  heed compare build/models/minilm.heed ~/.cache/heed/minilm --texts tools/samples/sentences.txt");

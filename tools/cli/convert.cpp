@@ -31,6 +31,8 @@ void add_convert(CLI::App& app) {
   command->add_option("--target", options->target, "any, or mcu for small tiles (default any)")->check(CLI::IsMember({"any", "mcu"}))->type_name("T");
   command->add_option("--max-rows", options->max_rows, "Most rows of one sequence")->check(whole_number(1, 1u << 24))->type_name("N");
   command->add_option("--max-context", options->max_context, "Most positions kept between runs")->check(whole_number(1, 1u << 24))->type_name("N");
+  command->add_option("--task", options->task, "Of an encoder-decoder: search as config.json's task_specific_params say for this task, with its prefix as the default prompt")
+      ->type_name("NAME");
   command->add_option("--report", options->report, "Write the report as JSON, too")->type_name("FILE");
   command->add_flag("--json", *json, "Print the report as one JSON object");
   command->footer("Example:\n  heed convert ~/.cache/heed/minilm -o minilm.heed --calibrate tools/samples/sentences.txt");

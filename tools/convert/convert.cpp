@@ -28,7 +28,7 @@ constexpr uint32_t kMcuTileRows = 8;
 struct FrontEnd {
   const char* title;
   bool (*accepts)(const fs::path&);
-  Spec (*read)(const fs::path&);
+  Spec (*read)(const fs::path&, const std::string& task);
 };
 
 constexpr FrontEnd kFrontEnds[] = {
@@ -37,13 +37,13 @@ constexpr FrontEnd kFrontEnds[] = {
 #undef HEED_FRONT_END
 };
 
-Spec read_source(const fs::path& source, ConvertReport& report) {
+Spec read_source(const fs::path& source, const std::string& task, ConvertReport& report) {
   if (!fs::exists(source)) throw Error(source.string() + ": does not exist");
   std::string titles;
   for (const FrontEnd& front_end : kFrontEnds) {
     if (fs::is_directory(source) && front_end.accepts(source)) {
       report.source_kind = front_end.title;
-      return front_end.read(source);
+      return front_end.read(source, task);
     }
     titles += (titles.empty() ? "" : "; ") + std::string(front_end.title);
   }
@@ -264,7 +264,7 @@ void check_names(const Spec& spec, const char* what, const Ports& ports) {
 ConvertReport convert_into(const ConvertOptions& options, AtomicFile& file) {
   ConvertReport report;
   const std::optional<Format> asked = asked_format(options.weights);
-  Spec spec = read_source(options.source, report);
+  Spec spec = read_source(options.source, options.task, report);
   for (const auto& graph : spec.model.graphs) {
     check_names(spec, "input", graph->inputs);
     check_names(spec, "output", graph->outputs);

@@ -19,6 +19,7 @@ struct ConvertOptions {
   std::string target = "any";        // any or mcu
   std::optional<uint32_t> max_rows;  // of one sequence
   std::optional<uint32_t> max_context;
+  std::string task;              // of config.json's "task_specific_params", whose search and prefix are taken; empty: none
   std::filesystem::path report;  // also written here as JSON; empty: not
 };
 

@@ -41,6 +41,8 @@ class Config {
   void only(const std::string& key, std::initializer_list<Json> allowed);
   // Keys that say nothing about what is computed.
   void ignore(std::initializer_list<const char*> keys);
+  // Puts the values of an object in the place of those that are there, and beside them.
+  void update(const Json& object) { object_.update(object); }
   // Keys that `other` knows: it says the same and has the last word.
   void ignore_like(const Config& other);
   // Throws Error naming the first key that nobody asked for, and its value.

@@ -157,11 +157,13 @@ bool has_tokenizer(const fs::path& folder) {
   return false;
 }
 
-void build_tokenizer(const fs::path& folder, const std::string& model_type, schema::TokenizerT& out) {
+void build_tokenizer(const fs::path& folder, const std::string& model_type, schema::TokenizerT& out, std::vector<std::string>* notes) {
   if (fs::exists(folder / "source.spm")) return build_subwords(read_marian(folder, "source.spm"), out);
   if (fs::exists(folder / "tokenizer.json")) {
     if (is_wordpiece_json(folder)) return build_wordpiece(read_tokenizer_json(folder), out);
-    return build_subwords(read_subwords_json(folder), out);
+    const SubwordSpec spec = read_subwords_json(folder);
+    if (notes) notes->insert(notes->end(), spec.notes.begin(), spec.notes.end());
+    return build_subwords(spec, out);
   }
   for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {
     if (fs::exists(folder / name)) return build_subwords(read_sentencepiece(folder / name, model_type), out);
@@ -179,7 +181,7 @@ void build_tokenizer(const fs::path& folder, const std::string& model_type, sche
 Tokenizers read_tokenizers(const fs::path& folder, const std::string& model_type) {
   Tokenizers tokenizers;
   tokenizers.source = std::make_unique<schema::TokenizerT>();
-  build_tokenizer(folder, model_type, *tokenizers.source);
+  build_tokenizer(folder, model_type, *tokenizers.source, &tokenizers.notes);
   if (!fs::exists(folder / "source.spm")) return tokenizers;
   tokenizers.target = std::make_unique<schema::TokenizerT>();
   build_subwords(read_marian(folder, "target.spm"), *tokenizers.target);

@@ -16,6 +16,7 @@ namespace heed::tools {
 // What every kind of tokenizer has, as its files describe it.
 struct TokenizerSpec {
   std::string where;                // the file, for messages
+  std::vector<std::string> notes;   // what its user should know
   std::vector<std::string> pieces;  // by id
   std::vector<uint32_t> prefix;
   std::vector<uint32_t> suffix;
@@ -58,6 +59,7 @@ void build_wordpiece(const WordPieceSpec& spec, schema::TokenizerT& out);
 struct Tokenizers {
   std::unique_ptr<schema::TokenizerT> source;
   std::unique_ptr<schema::TokenizerT> target;  // null: the same vocabulary and rules as the source's
+  std::vector<std::string> notes;
 };
 
 // Whether a folder has files that build_tokenizer reads.
@@ -66,8 +68,8 @@ bool has_tokenizer(const std::filesystem::path& folder);
 // Reads the tokenizer of a Hugging Face folder and fills all of `out` but the truncation, from the first of these that is there:
 // source.spm (and vocab.json), tokenizer.json, spiece.model, sentencepiece.bpe.model or tokenizer.model, vocab.txt, vocab.json
 // and merges.txt. Anything that heed does not do is an Error that names it. `model_type` ("bert", "t5", "bart", "marian", ...) says
-// what files without such a statement mean.
-void build_tokenizer(const std::filesystem::path& folder, const std::string& model_type, schema::TokenizerT& out);
+// what files without such a statement mean. `notes` gets what the report should say; it may be null.
+void build_tokenizer(const std::filesystem::path& folder, const std::string& model_type, schema::TokenizerT& out, std::vector<std::string>* notes = nullptr);
 
 // The same for both sides. Only a folder with source.spm and target.spm (Marian's) has a target's; of it, `prefix` is the padding
 // token, which begins an output, and `suffix` the token that ends one.

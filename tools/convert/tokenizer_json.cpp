@@ -254,6 +254,14 @@ void check_decoder(Config& whole) {
   }
 }
 
+// Published vocabularies have such pieces now and then, so that it is no error.
+void note_unmade(SubwordSpec& spec) {
+  const Unmade unmade = spec.kind == TokenizerKind::bpe && !spec.ignore_merges ? unmade_pieces(spec) : Unmade{};
+  if (unmade.count == 0) return;
+  spec.notes.push_back(spec.where + ": no merge gives " + std::to_string(unmade.count) + " of its pieces, " + shown(unmade.example) +
+                       " for one, so no text has them. If \"merges\" was cut short, texts become other tokens than the model was trained with");
+}
+
 bool is_unigram(Config& model) {
   const std::string type = model.text("type", model.has("merges") ? "BPE" : "");
   if (type == "BPE" || type == "Unigram") return type == "Unigram";
@@ -288,6 +296,7 @@ SubwordSpec read_subwords_json(const fs::path& folder) {
   read_added_tokens(config, spec);
   spec.scores.resize(spec.kind == TokenizerKind::unigram ? spec.pieces.size() : 0);
   for (size_t id = scored; id < spec.pieces.size(); ++id) spec.not_in_text.push_back(static_cast<uint32_t>(id));
+  note_unmade(spec);
   Spaces spaces;
   read_normalizer(config, spec, spaces);
   read_splitter(config, spec, spaces);

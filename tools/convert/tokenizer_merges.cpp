@@ -1,7 +1,5 @@
 // GPT-2's two files: vocab.json, and merges.txt with a pair of pieces on each line, the most important first.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "convert/tokenizer_byte_level.h"
 #include "convert/tokenizer_parts.h"
 #include "convert/tokenizer_subwords.h"
@@ -21,25 +19,11 @@ bool has_sentence_marks(const std::string& model_type, const std::string& where)
   throw Error(where + ": heed does not know how the family '" + model_type + "' uses vocab.json and merges.txt. Save the checkpoint with tokenizer.json");
 }
 
-// Pieces of several characters that no merge gives: a file that was cut short leaves some.
+// A file that was cut short leaves pieces that nothing makes.
 void check_complete(const SubwordSpec& spec, const fs::path& merges) {
-  std::vector<bool> made(spec.pieces.size());
-  for (const schema::Merge& merge : spec.merges) made[merge.id()] = true;
-  for (const schema::AddedTokenT& token : spec.added) made[token.id] = true;
-  const auto is_missing = [&](size_t id) {
-    const std::string& piece = spec.pieces[id];
-    const bool filler = piece.rfind("madeupword", 0) == 0;  // fairseq's, that round a table up
-    const auto characters = std::count_if(piece.begin(), piece.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    return !made[id] && !filler && characters > 1;
-  };
-  size_t count = 0, first = 0;
-  for (size_t id = spec.pieces.size(); id-- > 0;) {
-    if (!is_missing(id)) continue;
-    first = id;
-    ++count;
-  }
-  if (count == 0) return;
-  throw Error(merges.string() + ": has no merge for " + std::to_string(count) + " of the pieces of vocab.json, " + shown(spec.pieces[first]) +
+  const Unmade unmade = unmade_pieces(spec);
+  if (unmade.count == 0) return;
+  throw Error(merges.string() + ": has no merge for " + std::to_string(unmade.count) + " of the pieces of vocab.json, " + shown(unmade.example) +
               " for one; it is cut short, or belongs to another vocabulary");
 }
 

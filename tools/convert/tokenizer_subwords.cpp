@@ -167,6 +167,22 @@ void build_charsmap(const SubwordSpec& spec, schema::TokenizerT& out) {
 
 }  // namespace
 
+Unmade unmade_pieces(const SubwordSpec& spec) {
+  std::vector<bool> made(spec.pieces.size());
+  for (const schema::Merge& merge : spec.merges) made[merge.id()] = true;
+  for (const schema::AddedTokenT& token : spec.added) made[token.id] = true;
+  for (const uint32_t id : hidden_ids(spec)) made[id] = true;
+  Unmade unmade;
+  for (size_t id = 0; id < spec.pieces.size(); ++id) {
+    const std::string& piece = spec.pieces[id];
+    const bool filler = piece.rfind("madeupword", 0) == 0;  // fairseq's, that round a table up
+    const auto characters = std::count_if(piece.begin(), piece.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    if (made[id] || filler || characters < 2) continue;
+    if (unmade.count++ == 0) unmade.example = piece;
+  }
+  return unmade;
+}
+
 std::vector<schema::Merge> merges_by_score(const std::vector<std::string>& pieces, const std::vector<float>& scores, const std::vector<bool>& mergeable) {
   std::unordered_map<std::string, uint32_t> ids;
   std::map<float, uint32_t, std::greater<float>> ranks;

@@ -35,6 +35,14 @@ struct SubwordSpec : TokenizerSpec {
 // Builds the tables.
 void build_subwords(const SubwordSpec& spec, schema::TokenizerT& out);
 
+// Pieces of several characters that no merge gives, though texts are searched for them: how many, and one of them. There are none where
+// all merges are there, but for pieces that a vocabulary was given by hand.
+struct Unmade {
+  size_t count = 0;
+  std::string example;
+};
+Unmade unmade_pieces(const SubwordSpec& spec);
+
 // Ranks merges for a vocabulary with scores, as SentencePiece's byte-pair models do: any two pieces that together are a piece.
 std::vector<schema::Merge> merges_by_score(const std::vector<std::string>& pieces, const std::vector<float>& scores, const std::vector<bool>& mergeable);
 

@@ -5,6 +5,7 @@
 
 #include "convert/front_ends/generation.h"
 #include "convert/front_ends/huggingface.h"
+#include "convert/front_ends/tasks.h"
 #include "convert/tokenizer.h"
 #include "error.h"
 
@@ -56,6 +57,7 @@ void take_tokenizers(const fs::path& folder, const Family& family, const Encoder
   Tokenizers tokenizers = read_tokenizers(folder, family.model_type);
   check_rows(folder, "source", *tokenizers.source, built.source_vocabulary);
   check_rows(folder, "target", tokenizers.target ? *tokenizers.target : *tokenizers.source, built.target_vocabulary);
+  spec.notes.insert(spec.notes.end(), tokenizers.notes.begin(), tokenizers.notes.end());
   spec.model.tokenizer = std::move(tokenizers.source);
   spec.model.target_tokenizer = std::move(tokenizers.target);
 }
@@ -70,7 +72,7 @@ std::string encoder_decoder_names() {
   return names;
 }
 
-Spec read_encoder_decoder(const fs::path& folder, Config& config) {
+Spec read_encoder_decoder(const fs::path& folder, Config& config, const std::string& task) {
   const Family& family = *family_named(config.text("model_type", ""));
   check_architectures(config, family);
   Spec spec;
@@ -80,8 +82,8 @@ Spec read_encoder_decoder(const fs::path& folder, Config& config) {
   spec.model.metadata = std::make_unique<schema::MetadataT>();
   spec.model.metadata->family = family.model_type;
   const EncoderDecoder built = family.build(config, checkpoint, spec);
-  read_generation(folder, config, built, spec);
-  read_task_prefixes(config, spec);
+  read_generation(folder, config, read_task_search(config, task, spec), built, spec);
+  read_task_prefixes(config, task, spec);
   ignore_common(config);
   config.finish();
   refuse_left_over(checkpoint);

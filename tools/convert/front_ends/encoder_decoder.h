@@ -13,7 +13,7 @@ namespace heed::tools {
 bool is_encoder_decoder(const std::string& model_type);
 // Their names, for messages: "bart, marian".
 std::string encoder_decoder_names();
-// Reads everything but the licence. `config` is the folder's config.json.
-Spec read_encoder_decoder(const std::filesystem::path& folder, Config& config);
+// Reads everything but the licence. `config` is the folder's config.json, `task` one of its tasks or empty.
+Spec read_encoder_decoder(const std::filesystem::path& folder, Config& config, const std::string& task);
 
 }  // namespace heed::tools

@@ -186,38 +186,23 @@ void read_search(Config& config, const EncoderDecoder& built, Spec& spec) {
 
 }  // namespace
 
-void read_generation(const std::filesystem::path& folder, Config& config, const EncoderDecoder& built, Spec& spec) {
+void read_generation(const std::filesystem::path& folder, Config& config, const Json& last_word, const EncoderDecoder& built, Spec& spec) {
   spec.model.generation = std::make_unique<schema::GenerationT>();
   schema::GenerationT& out = *spec.model.generation;
   const std::filesystem::path file = folder / "generation_config.json";
   if (std::filesystem::exists(file)) {
     Config generation(read_json(file), file.string());
+    generation.update(last_word);
     read_search(generation, built, spec);
     generation.finish();
     config.ignore_like(generation);
   } else {
+    config.update(last_word);
     read_search(config, built, spec);
     take_defaults(config, spec.model.metadata->family, out);
   }
   uint32_t& context = spec.model.metadata->max_context;
   if (built.most_tokens == 0) context = std::max(context, out.max_tokens);
-}
-
-void read_task_prefixes(Config& config, Spec& spec) {
-  const Json* tasks = config.find("task_specific_params");
-  if (!tasks || !tasks->is_object()) return;
-  std::string names;
-  for (const auto& [name, settings] : tasks->items()) {
-    const auto prefix = settings.is_object() ? settings.find("prefix") : settings.end();
-    if (!settings.is_object() || prefix == settings.end() || !prefix->is_string()) continue;
-    spec.model.metadata->prompts.push_back(std::make_unique<schema::PromptT>());
-    spec.model.metadata->prompts.back()->name = name;
-    spec.model.metadata->prompts.back()->text = prefix->get<std::string>();
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  if (!names.empty()) {
-    spec.notes.push_back(config.where() + ": the prefixes of \"task_specific_params\" are prompts (--prompt-name): " + names + "; what else it says of tasks is left out");
-  }
 }
 
 }  // namespace heed::tools

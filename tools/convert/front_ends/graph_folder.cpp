@@ -1,5 +1,7 @@
 // Reads a graph folder: graph.json, the JSON form of the schema's tables, beside weights.safetensors and vocabularies.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "convert/checkpoint.h"
 #include "convert/front_ends/front_end.h"
 #include "convert/front_ends/graph_json.h"
@@ -55,12 +57,12 @@ SpecWeight read_weight(schema::WeightT& weight, Role role, const std::string& wh
 
 // Subwords come from the files that a Hugging Face folder has: beside graph.json, those of the target in a folder of their own
 // or, as Marian has them, in target.spm. What graph.json says of special tokens counts.
-void read_subwords(const fs::path& source, bool target, const std::string& where, schema::TokenizerT& tokenizer) {
+void read_subwords(const fs::path& source, bool target, const std::string& where, schema::TokenizerT& tokenizer, std::vector<std::string>* notes) {
   schema::TokenizerT found;
   if (target && fs::exists(source / "target.spm")) {
     found = std::move(*read_tokenizers(source, "graph").target);
   } else {
-    build_tokenizer(target ? source / "target" : source, "graph", found);
+    build_tokenizer(target ? source / "target" : source, "graph", found, notes);
   }
   if (found.kind != tokenizer.kind) {
     throw Error(where + ": the tokenizer has the kind '" + schema::EnumNameTokenizerKind(tokenizer.kind) + "', but its files '" +
@@ -74,16 +76,25 @@ void read_subwords(const fs::path& source, bool target, const std::string& where
 }
 
 // A tokenizer of words has its rules and special ids in graph.json; its pieces are the lines of a file beside it.
-void read_pieces(const fs::path& file, const std::string& key, const std::string& where, schema::TokenizerT* tokenizer) {
+void read_pieces(const fs::path& file, const std::string& key, Spec& spec, schema::TokenizerT* tokenizer) {
   if (!tokenizer) {
     if (fs::exists(file)) throw Error(file.string() + ": no tokenizer reads it; graph.json has no \"" + key + "\"");
     return;
   }
   if (tokenizer->kind == schema::TokenizerKind::none) {
-    throw Error(where + ": \"" + key + "\" has no kind; a graph folder has word, wordpiece, bpe and unigram");
+    throw Error(spec.origin + ": \"" + key + "\" has no kind; a graph folder has word, wordpiece, bpe and unigram");
   }
-  if (tokenizer->kind != schema::TokenizerKind::word) return read_subwords(file.parent_path(), key == "target_tokenizer", where, *tokenizer);
+  if (tokenizer->kind != schema::TokenizerKind::word) return read_subwords(file.parent_path(), key == "target_tokenizer", spec.origin, *tokenizer, &spec.notes);
   build_words(file, *tokenizer);
+}
+
+// `encode` of an encoder-decoder, else the first.
+std::string graph_of_texts(const schema::ModelT& model) {
+  const auto has = [&](const std::string& name) {
+    return std::any_of(model.graphs.begin(), model.graphs.end(), [&](const auto& graph) { return graph->name == name; });
+  };
+  if (has("encode") && has("decode")) return "encode";
+  return model.graphs.empty() ? "" : model.graphs[0]->name;
 }
 
 // Every id of a text has to have a row in the table that it looks into.
@@ -107,8 +118,9 @@ void check_table(Spec& spec, const std::string& graph_name, const schema::Tokeni
 
 bool accepts_graph_folder(const fs::path& source) { return fs::exists(source / "graph.json"); }
 
-Spec read_graph_folder(const fs::path& source) {
+Spec read_graph_folder(const fs::path& source, const std::string& task) {
   const fs::path path = source / "graph.json";
+  if (!task.empty()) throw Error(path.string() + ": has no tasks, so there is no --task");
   const MappedFile file(path);
   const Json json = parse_json(file.text(), path.string());
   const std::vector<unsigned char> bytes = parse_graph_json(std::string(file.text()), path.string());
@@ -118,8 +130,8 @@ Spec read_graph_folder(const fs::path& source) {
   if (!spec.model.metadata) spec.model.metadata = std::make_unique<schema::MetadataT>();
   if (spec.model.metadata->family.empty()) spec.model.metadata->family = "graph";
 
-  read_pieces(source / "source.txt", "tokenizer", spec.origin, spec.model.tokenizer.get());
-  read_pieces(source / "target.txt", "target_tokenizer", spec.origin, spec.model.target_tokenizer.get());
+  read_pieces(source / "source.txt", "tokenizer", spec, spec.model.tokenizer.get());
+  read_pieces(source / "target.txt", "target_tokenizer", spec, spec.model.target_tokenizer.get());
 
   Checkpoint checkpoint = Checkpoint::open(source, "weights");
   for (const auto& one : checkpoint.files()) spec.keep_alive.push_back(one);
@@ -131,7 +143,7 @@ Spec read_graph_folder(const fs::path& source) {
     throw Error(checkpoint.where() + ": tensor '" + name +
                 "' is left over; name it in graph.json or take it out of weights.safetensors");
   }
-  check_table(spec, spec.model.graphs.empty() ? "" : spec.model.graphs[0]->name, spec.model.tokenizer.get());
+  check_table(spec, graph_of_texts(spec.model), spec.model.tokenizer.get());
   check_table(spec, "decode", spec.model.target_tokenizer.get());
   read_asked_formats(json, spec);
   return spec;

@@ -100,7 +100,7 @@ void read_tokenizer(const fs::path& folder, const std::string& model_type, const
     return;
   }
   spec.model.tokenizer = std::make_unique<schema::TokenizerT>();
-  build_tokenizer(folder, model_type, *spec.model.tokenizer);
+  build_tokenizer(folder, model_type, *spec.model.tokenizer, &spec.notes);
   if (spec.model.tokenizer->vocabulary > encoder.vocabulary) {
     throw Error(folder.string() + ": the tokenizer has " + std::to_string(spec.model.tokenizer->vocabulary) +
                 " pieces, but the token table only " + std::to_string(encoder.vocabulary) +
@@ -153,17 +153,18 @@ bool accepts_huggingface(const fs::path& source) {
   return fs::exists(source / "config.json") || fs::exists(source / "modules.json");
 }
 
-Spec read_huggingface(const fs::path& source) {
+Spec read_huggingface(const fs::path& source, const std::string& task) {
   const std::vector<Module> modules = read_modules(source);
   const fs::path folder = modules.empty() ? source : modules[0].folder;
   Config config(read_json(folder / "config.json"), (folder / "config.json").string());
   if (is_encoder_decoder(config.text("model_type", ""))) {
-    Spec spec = read_encoder_decoder(folder, config);
+    Spec spec = read_encoder_decoder(folder, config, task);
     spec.model.metadata->source = config.text("_name_or_path", "");
     spec.model.metadata->licence = licence_in(source / "README.md");
     return spec;
   }
   const Family& family = family_of(config);
+  if (!task.empty()) throw Error(config.where() + ": --task is of use only for an encoder-decoder, which searches outputs");
   check_architectures(config, family);
   ignore_common(config);
 
