@@ -65,8 +65,7 @@ TranslateWork gather_translations(const Model& model, const InputFlags& flags) {
   if (flags.tokens) work.ids = parse_tokens(*flags.tokens);
   if (flags.text) work.texts = {*flags.text};
   if (!flags.texts.empty()) work.texts = read_texts(flags.texts);
-  const std::string prompt = prompt_text(model, flags.prompt);
-  for (std::string& text : work.texts) text = prompt + text;
+  work.prompt = prompt_text(model, flags.prompt);
   return work;
 }
 

@@ -42,6 +42,8 @@ void print(std::string_view text) {
   }
 }
 
+void note(const std::string& message) { std::fprintf(stderr, "heed: note: %s\n", printable(message).c_str()); }
+
 std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 void print_json(const Json& json) { print(json_text(json) + "\n"); }

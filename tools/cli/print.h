@@ -20,6 +20,8 @@ Json json_number(float value);
 
 // Writes to standard output; a full disk or a closed pipe is an Error.
 void print(std::string_view text);
+// A line on standard error about something that a person may want to know and that stops nothing.
+void note(const std::string& message);
 
 std::string fixed(double value, int decimals);
 // With a comma between thousands.

@@ -10,58 +10,12 @@
 #include "cli/flags.h"
 #include "cli/print.h"
 #include "cli/sequences.h"
+#include "cli/translate_sources.h"
 #include "error.h"
 #include "text/tokenizer.h"
 
 namespace heed::tools {
 namespace {
-
-// An input: its ids, and the bytes that each stands for.
-struct Source {
-  std::vector<int32_t> ids;
-  std::vector<std::string> words;
-};
-
-Source source_of_text(const Model& model, const std::string& text, bool copies, const std::string& where) {
-  Source source;
-  for (const heed_token& token : tokenize(model, text)) {
-    const std::string word = text.substr(token.begin, token.end - token.begin);
-    if (token.id == heed_unknown_token(&model.handle(), HEED_SOURCE) && !copies) {
-      throw Error(model.path() + ": " + where + " has the word '" + shortened(word, 60) + "' at byte " + std::to_string(token.begin) +
-                  ", which is not in the vocabulary; --unknown copy passes such words through");
-    }
-    source.ids.push_back(static_cast<int32_t>(token.id));
-    source.words.push_back(word);
-  }
-  if (source.ids.empty()) throw Error(model.path() + ": " + where + " gives no tokens, so there is nothing to run on");
-  return source;
-}
-
-Source source_of_ids(const Model& model, const std::vector<int32_t>& ids) {
-  Source source{ids, {}};
-  for (const int32_t id : ids) {
-    uint32_t bytes = 0;
-    const char* piece = heed_token_piece(&model.handle(), static_cast<uint32_t>(id), &bytes);
-    source.words.push_back(piece ? std::string(piece, bytes) : "");
-  }
-  return source;
-}
-
-std::vector<Source> gather(const Model& model, const TranslateWork& work, const TranslateFlags& flags) {
-  std::vector<Source> sources;
-  if (!work.ids.empty()) {
-    if (graph_index(model, "encode") == 0) sequence_of_ids(model, work.ids, "--tokens");  // throws for ids outside the table
-    sources.push_back(source_of_ids(model, work.ids));
-  }
-  for (size_t i = 0; i < work.texts.size(); ++i) {
-    const std::string where = work.texts.size() == 1 ? "the text" : "text " + std::to_string(i + 1);
-    sources.push_back(source_of_text(model, work.texts[i], !flags.unknown.empty(), where));
-    const size_t rows = sources.back().ids.size();
-    if (rows <= model.max_sequence_rows()) continue;
-    throw Error(model.path() + ": " + where + " has " + std::to_string(rows) + " tokens, this model takes at most " + std::to_string(model.max_sequence_rows()));
-  }
-  return sources;
-}
 
 // The nodes of `decode` that look at the input.
 std::vector<uint32_t> looking_nodes(const Model& model) {
@@ -226,8 +180,9 @@ void add_translate_flags(CLI::App& command, TranslateFlags& flags) {
   command.add_option("--length-penalty", flags.length_penalty, "Of a translator: hypotheses are compared by score / tokens^A (default: what the model says, or 0)")
       ->check(CLI::Range(-4.0, 4.0))->check([](const std::string& text) { return text.find_first_of("nN") == std::string::npos ? "" : text + " is not a number"; })
       ->type_name("A");
-  command.add_option("--unknown", flags.unknown, "Of a translator: copy puts words that it does not know into the output (default: they are an error)")
-      ->check(CLI::IsMember({"copy"}))->type_name("copy");
+  command.add_option("--unknown", flags.unknown, "Of a translator: what becomes of text that its vocabulary does not have: error refuses it, copy puts it into the output, "
+                     "unk reads the unknown token (default: error of words, unk of subwords)")
+      ->check(CLI::IsMember({"error", "copy", "unk"}))->type_name("error|copy|unk");
 }
 
 void refuse_translate_flags(const Model& model, const TranslateFlags& flags) {
@@ -253,10 +208,10 @@ Translator translator_for(const Model& model, const std::vector<Source>& sources
 }  // namespace
 
 void translate(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session, TranslatePrint print_as) {
-  const std::vector<Source> sources = gather(model, work, flags);
+  const std::vector<Source> sources = gather_sources(model, work, flags);
   Translator translator = translator_for(model, sources, flags, session);
   std::vector<Translation> translations;
-  for (const Source& source : sources) translations.push_back(translate_one(model, translator, source, !flags.unknown.empty()));
+  for (const Source& source : sources) translations.push_back(translate_one(model, translator, source, flags.copies_unknown()));
 
   if (print_as.json) {
     Json list = Json::array();
@@ -278,10 +233,10 @@ Attention describe_translation(const Model& model) {
 }
 
 Attention translation_attention(const Model& model, const TranslateWork& work, const TranslateFlags& flags, const SessionFlags& session) {
-  const std::vector<Source> sources = gather(model, work, flags);
+  const std::vector<Source> sources = gather_sources(model, work, flags);
   if (sources.size() != 1) throw Error(model.path() + ": there are " + std::to_string(sources.size()) + " texts; attention is shown for one");
   Translator translator = translator_for(model, sources, flags, session);
-  const Translation translation = translate_one(model, translator, sources[0], !flags.unknown.empty());
+  const Translation translation = translate_one(model, translator, sources[0], flags.copies_unknown());
   if (translation.tokens.empty()) throw Error(model.path() + ": the output has no tokens, so there is no attention to show");
   Attention attention = look(model, translator, sources[0], translation.tokens);
   for (size_t i = 0; i < translation.copies.size(); ++i) {

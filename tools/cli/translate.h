@@ -17,7 +17,8 @@ struct TranslateFlags {
   std::optional<uint32_t> min_tokens;
   std::optional<uint32_t> no_repeat;
   std::optional<double> length_penalty;
-  std::string unknown;  // empty: a word that is not in the vocabulary is an error
+  std::string unknown;  // error, copy or unk; empty: error for a vocabulary of words, unk for one of subwords
+  bool copies_unknown() const { return unknown == "copy"; }
 };
 void add_translate_flags(CLI::App& command, TranslateFlags& flags);
 
@@ -29,6 +30,7 @@ void check_max_tokens(const Model& model, uint32_t tokens, const char* flag);
 
 // What is translated: texts, or ids without a text.
 struct TranslateWork {
+  std::string prompt;  // before each text
   std::vector<std::string> texts;
   std::vector<int32_t> ids;
 };
