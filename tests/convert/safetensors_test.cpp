@@ -198,10 +198,33 @@ TEST_CASE("ST-07: shard names that leave the folder are refused, a Hugging Face 
   CHECK(open("sub/in.safetensors").has("a"));
 }
 
-TEST_CASE("a folder with only a pickle is told why and how") {
+TEST_CASE("a folder with only a pickle is told why and how, by what its config.json says") {
   TemporaryFolder folder;
-  write_file(folder.path() / "pytorch_model.bin", "x");
-  CHECK_THROWS_WITH(Checkpoint::open(folder.path()), Contains("pickle") && Contains("safe_serialization=True"));
-  std::filesystem::remove(folder.path() / "pytorch_model.bin");
-  CHECK_THROWS_WITH(Checkpoint::open(folder.path()), Contains("has no model.safetensors"));
+  const std::filesystem::path model = folder.path() / "model";
+  const auto refusal = [&](const std::string& config, const std::string& stem = "model") {
+    write_file(model / "config.json", config);
+    try {
+      Checkpoint::open(model, stem);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("opened");
+  };
+  CHECK_THAT(refusal("{}"), Contains("has no model.safetensors"));
+  write_file(model / "pytorch_model.bin", "x");
+  const auto saved = [&](const std::string& name) {
+    return Contains("pickle") && Contains("import " + name + ";") && Contains(name + ".from_pretrained(\"" + model.string() + "\")") &&
+           Contains(".save_pretrained(\"model-safetensors\", safe_serialization=True)") && Contains("copy model-safetensors/model.safetensors into " + model.string());
+  };
+  CHECK_THAT(refusal(R"({"model_type": "bert"})"), saved("AutoModel"));
+  for (const std::string type : {"marian", "bart", "t5"}) {
+    CHECK_THAT(refusal("{\"model_type\": \"" + type + "\"}"), saved("AutoModelForSeq2SeqLM"));
+  }
+  // A layer of sentence-transformers and a graph folder are nothing that transformers could load.
+  const auto tensors = [&](const std::string& file) {
+    return Contains("save_file(torch.load(\"" + (model / "pytorch_model.bin").string() + "\", weights_only=True), \"" + (model / file).string() + "\")") &&
+           !Contains("AutoModel");
+  };
+  CHECK_THAT(refusal(R"({"in_features": 32, "out_features": 3})"), tensors("model.safetensors"));
+  CHECK_THAT(refusal("[]", "weights"), tensors("weights.safetensors"));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convert/json.h"
+#include "convert/pickle.h"
 #include "error.h"
 #include "files.h"
 
@@ -20,17 +21,6 @@ namespace fs = std::filesystem;
 }
 
 }  // namespace
-
-void refuse_pickle(const fs::path& folder, const std::string& wanted) {
-  if (fs::exists(folder / "pytorch_model.bin") || fs::exists(folder / "pytorch_model.bin.index.json")) {
-    throw Error(
-        folder.string() + ": has pytorch_model.bin but no " + wanted +
-        ". A .bin file is a Python pickle: reading one runs code that it brings, so heed does not. Convert it once, "
-        "where you trust it, with three lines of Python:  from transformers import AutoModel;  model = "
-        "AutoModel.from_pretrained(\"" +
-        folder.string() + "\");  model.save_pretrained(\"" + folder.string() + "\", safe_serialization=True)");
-  }
-}
 
 fs::path path_inside(const fs::path& folder, const std::string& name, const std::string& where) {
   const fs::path relative(name);

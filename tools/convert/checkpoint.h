@@ -39,9 +39,6 @@ class Checkpoint {
   std::set<std::string> used_;
 };
 
-// Throws Error, with what to do, if the folder has PyTorch's pickled file where `wanted` was looked for.
-void refuse_pickle(const std::filesystem::path& folder, const std::string& wanted);
-
 // `folder`/`name` for a name that a file of the folder gives. Throws Error if it is absolute, climbs out of the folder
 // or links out of it, except into the blobs folder of a Hugging Face cache that the folder is a snapshot of.
 std::filesystem::path path_inside(const std::filesystem::path& folder, const std::string& name,

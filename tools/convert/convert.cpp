@@ -47,7 +47,9 @@ Spec read_source(const fs::path& source, const std::string& task, ConvertReport&
     }
     titles += (titles.empty() ? "" : "; ") + std::string(front_end.title);
   }
-  refuse_pickle(source, "config.json and model.safetensors");
+  if (fs::exists(source / "pytorch_model.bin")) {
+    throw Error(source.string() + ": has pytorch_model.bin but no config.json, which says what model it is; fetch the whole folder");
+  }
   throw Error(source.string() + ": is nothing that heed can convert: " + titles);
 }
 

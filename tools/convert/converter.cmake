@@ -28,7 +28,7 @@ file(GLOB _text RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS convert
 find_package(ICU REQUIRED COMPONENTS uc)
 set(_converter
   convert/calibrate.cpp convert/checkpoint.cpp convert/convert.cpp convert/evaluate.cpp convert/evaluate_attention.cpp convert/evaluate_recurrent.cpp convert/graph_builder.cpp
-  convert/quantize.cpp convert/safetensors.cpp convert/sample_outputs.cpp convert/sample_texts.cpp convert/spec.cpp convert/write.cpp ${_text}
+  convert/pickle.cpp convert/quantize.cpp convert/safetensors.cpp convert/sample_outputs.cpp convert/sample_texts.cpp convert/spec.cpp convert/write.cpp ${_text}
   convert/families/bart.cpp convert/families/bert.cpp convert/families/t5.cpp convert/families/tied.cpp convert/front_ends/encoder_decoder.cpp
   convert/front_ends/generation.cpp convert/front_ends/sentence_transformers.cpp convert/front_ends/tasks.cpp ${_front_ends})
 set(_converter_libraries heed_generate heed_graph_json ICU::uc)
