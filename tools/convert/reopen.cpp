@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "error.h"
 
@@ -13,6 +14,18 @@ namespace {
 void check(heed_status status, const heed_diagnostic& diagnostic, const Spec& spec) {
   if (status == HEED_OK) return;
   throw Error(spec.origin + ": the converted model does not run: " + refusal_text(status, diagnostic, spec.model));
+}
+
+// ", rows 3 (at most 2)", as far as it is known.
+std::string reason_text(heed_status status, const heed_diagnostic& diagnostic) {
+  if (status == HEED_BAD_SHAPE && diagnostic.what && std::string_view(diagnostic.what) == "features") {  // of a Linear
+    return ": the input has " + std::to_string(diagnostic.found) + " features, the weight takes " + std::to_string(diagnostic.expected);
+  }
+  std::string text;
+  if (diagnostic.what) text += std::string(", ") + diagnostic.what;
+  if (diagnostic.found >= 0) text += " " + std::to_string(diagnostic.found);
+  if (diagnostic.expected >= 0) text += " (" + wanted_text(status, diagnostic) + ")";
+  return text;
 }
 
 }  // namespace
@@ -25,10 +38,7 @@ std::string wanted_text(heed_status status, const heed_diagnostic& diagnostic) {
 }
 
 std::string refusal_text(heed_status status, const heed_diagnostic& diagnostic, const schema::ModelT& model) {
-  std::string text = heed_status_text(status);
-  if (diagnostic.what) text += std::string(", ") + diagnostic.what;
-  if (diagnostic.found >= 0) text += " " + std::to_string(diagnostic.found);
-  if (diagnostic.expected >= 0) text += " (" + wanted_text(status, diagnostic) + ")";
+  std::string text = heed_status_text(status) + reason_text(status, diagnostic);
   const size_t graph = diagnostic.graph < 0 ? 0 : static_cast<size_t>(diagnostic.graph);
   if (diagnostic.node >= 0 && graph < model.graphs.size()) {
     const auto& nodes = model.graphs[graph]->nodes;

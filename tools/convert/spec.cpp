@@ -82,7 +82,7 @@ std::vector<Role> weight_roles(const Spec& spec) {
   }
   for (size_t i = 0; i < roles.size(); ++i) {
     if (roles[i] != Role::kUnused) continue;
-    throw Error(where + "weight '" + model.weights[i]->name + "' is used by no node; remove it");
+    throw Error(where + "weight '" + model.weights[i]->name + "' is used by no node; use it or remove it");
   }
   return roles;
 }

@@ -9,6 +9,7 @@
 #include "convert/tokenizer.h"
 #include "error.h"
 #include "files.h"
+#include "model/open.h"
 
 namespace heed::tools {
 namespace {
@@ -114,6 +115,23 @@ void check_table(Spec& spec, const std::string& graph_name, const schema::Tokeni
   }
 }
 
+void check_version(uint32_t version, const std::string& where) {
+  if (version <= kFormatVersion) return;
+  throw Error(where + ": \"version\" is " + std::to_string(version) + "; this heed knows the versions of the format up to " + std::to_string(kFormatVersion) +
+              ": leave it out, or convert with the heed that the file was made for");
+}
+
+void check_states(const Spec& spec) {
+  const size_t states = spec.model.states.size();
+  for (const auto& graph : spec.model.graphs) {
+    for (const auto& node : graph->nodes) {
+      if (node->state == -1 || (node->state >= 0 && static_cast<size_t>(node->state) < states)) continue;
+      throw Error(spec.origin + ": graph '" + graph->name + "', node '" + node->name + "': state id " + std::to_string(node->state) +
+                  (states ? " is not one of the " + std::to_string(states) + " states" : ", but the file declares no \"states\""));
+    }
+  }
+}
+
 }  // namespace
 
 bool accepts_graph_folder(const fs::path& source) { return fs::exists(source / "graph.json"); }
@@ -127,6 +145,8 @@ Spec read_graph_folder(const fs::path& source, const std::string& task) {
   Spec spec;
   spec.origin = path.string();
   schema::GetModel(bytes.data())->UnPackTo(&spec.model);
+  check_version(spec.model.version, spec.origin);
+  check_states(spec);
   if (!spec.model.metadata) spec.model.metadata = std::make_unique<schema::MetadataT>();
   if (spec.model.metadata->family.empty()) spec.model.metadata->family = "graph";
 

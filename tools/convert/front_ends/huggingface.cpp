@@ -91,7 +91,8 @@ void account_for_rest(const Checkpoint& checkpoint, Spec& spec) {
                 (unknown.size() > 1 ? " (and " + std::to_string(unknown.size() - 1) + " more)" : "") +
                 ": the model has a part that heed does not know. Express it as a graph folder (schemas/FORMAT.md)");
   }
-  if (!left_out.empty()) spec.notes.push_back("not used by the encoder, left out: " + left_out);
+  if (left_out.empty()) return;
+  spec.notes.push_back("what the file computes is the encoder; heads over it and what else it does not use are left out: " + left_out);
 }
 
 void read_tokenizer(const fs::path& folder, const std::string& model_type, const Encoder& encoder, Spec& spec) {
