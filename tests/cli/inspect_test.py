@@ -224,6 +224,29 @@ class Bench(ProgramTest):
         self.assertIn("of peak", self.good("bench", self.model("linear"), "--seconds", "0").text())
 
 
+class InputsOfDifferentLengths(ProgramTest):
+    """x takes 5 rows, memory 7."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        path = pathlib.Path(cls.source("key_value")) / "graph.json"
+        graph = json.loads(path.read_text())
+        for axis, (one, most) in enumerate(zip(graph["graphs"][0]["inputs"], (5, 7))):
+            one.update(axis=axis, max_rows=most)
+        path.write_text(json.dumps(graph))
+
+    def test_cli_16_bench_gives_each_as_many_rows_as_it_takes(self):
+        report = self.good("bench", self.model("key_value"), "--seconds", "0", "--json").json()
+        self.assertEqual(report["rows"], 7)
+        square = tiny.FEATURES * tiny.FEATURES
+        self.assertAlmostEqual(report["gmac"] * 1e9, 2 * 7 * square + 5 * square + 2 * 5 * 7 * tiny.FEATURES, places=3)
+
+    def test_cli_16_compare_gives_each_as_many_rows_as_it_takes(self):
+        report = self.good("compare", self.model("key_value"), self.source("key_value"), "--json").json()
+        self.assertGreater(report["sqnr_db"], 25)
+        self.assertEqual(self.good("compare", self.model("key_value"), self.model("key_value"), "--json").json()["max_abs_error"], 0)
+
+
 class Compare(ProgramTest):
     def test_a_model_with_itself_is_equal(self):
         report = self.good("compare", self.model("bert"), self.model("bert"), "--json").json()
@@ -259,6 +282,11 @@ class Compare(ProgramTest):
         self.assertEqual(self.good("compare", self.model("attention"), self.model("attention"), "--json").json()["max_abs_error"], 0)
         self.assertGreater(self.good("compare", self.model("attention"), self.source("attention"), "--json").json()["sqnr_db"], 25)
         self.assertGreater(self.good("compare", self.model("embed"), self.source("embed"), "--json").json()["sqnr_db"], 25)
+
+    def test_texts_from_standard_input(self):
+        model = self.model("bert")
+        report = self.good("compare", model, self.source("bert"), "--texts", "-", "--json", stdin=b"a cat\nthe dog sat\n").json()
+        self.assertEqual(report["texts"], 2)
 
     def test_models_that_do_not_fit_each_other(self):
         self.bad(1, "compare", self.model("bert"), self.model("add"))
@@ -395,11 +423,34 @@ class Convert(ProgramTest):
             self.refused(self.changed("linear", self.edit("graph.json", lambda g: g["graphs"][0]["outputs"][0].update(name=name))), "graph.json", "output name")
         self.refused(self.changed("linear", self.edit("graph.json", lambda g: g["graphs"][0]["inputs"][0].update(features=5))), "graph.json", "does not run")
 
-    def test_a_folder_with_only_a_pickle_is_told_why(self):
+    def test_cli_18_a_graph_that_is_wrong_is_told_what_belongs_to_what(self):
+        def first(change):
+            return self.edit("graph.json", lambda g: change(g, g["graphs"][0]["nodes"][0]))
+
+        self.refused(self.changed("linear", first(lambda g, node: g.update(version=9))), '"version" is 9', "up to 1")
+        self.refused(self.changed("storestate", first(lambda g, node: g.update(states=[]))), "'keep': state id 0", 'declares no "states"')
+        self.refused(self.changed("storestate", first(lambda g, node: g["graphs"][0]["nodes"][1].update(state=3))), "state id 3 is not one of the 1 states")
+        self.refused(self.changed("linear", first(lambda g, node: g["weights"].append({"name": "unused"}))), "'unused' is used by no node; use it or remove it")
+        self.refused(self.changed("linear", first(lambda g, node: g["graphs"][0]["inputs"][0].update(features=17))),
+                     "the input has 17 features, the weight takes 16")
+
+    def test_heads_over_an_encoder_are_left_out_and_named(self):
+        def head(folder: pathlib.Path):
+            bert = tiny.bert_tensors()
+            tiny.write_safetensors(folder / "model.safetensors", {**{"bert." + name: tensor for name, tensor in bert.items()},
+                                                                  "classifier.weight": ([2, tiny.BERT_FEATURES], [0.5] * 2 * tiny.BERT_FEATURES)})
+            self.edit("config.json", lambda c: c.update(architectures=["BertForSequenceClassification"]))(folder)
+
+        notes = self.good("convert", self.changed("bert", head), "-o", str(self.folder / "head.heed"), "--json").json()["notes"]
+        self.assertEqual(len([note for note in notes if "what the file computes is the encoder" in note and "left out: classifier.weight" in note]), 1)
+
+    def test_cli_15_a_folder_with_only_a_pickle_is_told_why(self):
         folder = self.folder / "pickle"
         folder.mkdir()
         (folder / "pytorch_model.bin").write_bytes(b"x")
-        self.refused(str(folder), "pickle", "safe_serialization")
+        self.refused(str(folder), "no config.json")
+        (folder / "config.json").write_text('{"model_type": "marian", "architectures": ["MarianMTModel"]}')
+        self.refused(str(folder), "pickle", "AutoModelForSeq2SeqLM", 'save_pretrained("pickle-safetensors"', "safe_serialization")
 
     def test_wrong_usage(self):
         out = str(self.folder / "w.heed")

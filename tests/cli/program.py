@@ -31,10 +31,10 @@ class Done:
         return json.loads(self.out.decode("utf-8", "strict"))
 
 
-def run(*arguments, env=None, stdout=subprocess.PIPE) -> Done:
+def run(*arguments, env=None, stdout=subprocess.PIPE, stdin: bytes = b"") -> Done:
     """Runs `heed ARGUMENTS`; arguments may be bytes."""
     command = [HOST_HEED] if EMULATOR and arguments[0] == "convert" else [*EMULATOR, HEED]
-    done = subprocess.run([*command, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+    done = subprocess.run([*command, *arguments], input=stdin, stdout=stdout, stderr=subprocess.PIPE,
                           env={**os.environ, **(env or {})}, timeout=120)
     return Done(done.returncode, done.stdout or b"", done.stderr.decode("utf-8", "replace"))
 

@@ -188,6 +188,23 @@ class Run(ProgramTest):
         self.assertIn("own", self.bad(2, "inspect", str(model), "--svg", str(link)))
         self.assertEqual((model.read_bytes(), x.read_bytes()), before)
 
+    def test_texts_from_standard_input(self):
+        model, lines = self.model("bert"), "a cat\nthe dog sat\n"
+        digest = self.good("run", model, "--texts", self.texts_file(*lines.split("\n")[:2]), "--digest").out
+        self.assertEqual(self.good("run", model, "--texts", "-", "--digest", stdin=lines.encode()).out, digest)
+        self.assertIn("standard input: has no line", self.bad(1, "run", model, "--texts", "-"))
+        self.assertIn("--texts -", self.bad(1, "run", model, "--texts", "/dev/stdin", stdin=lines.encode()))
+        self.assertIn("- is standard input", self.good("run", "--help").text())
+
+    def test_cli_17_a_text_that_is_cut_is_told(self):
+        model, long = self.model("bert"), "cat " * 10000
+        note = f"heed: note: {{}} has 10002 tokens, of which {model} reads the first 16{{}}\n"
+        self.assertEqual(run("run", model, "--text", long).err, note.format("the text", ""))
+        for lines, words in ((["a cat", long, "dog"], ("text 2", "")), (["a cat", "dog", long, "dog " * 15], ("text 3", "; 2 of 4 texts are cut"))):
+            done = run("run", model, "--texts", self.texts_file(*lines))
+            self.assertEqual((done.code, done.err), (0, note.format(*words)))
+        self.good("run", model, "--text", "cat " * 14)
+
     def test_pipes_are_refused_and_never_waited_for(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
@@ -251,7 +268,7 @@ class Run(ProgramTest):
     def test_similarity_table_for_people(self):
         text = self.good("run", self.model("bert"), "--texts", self.texts_file("a cat", "\x1b[2J", "dog")).text()
         for shift in range(3):
-            long = self.good("run", self.model("bert"), "--texts", self.texts_file("a" * shift + "\u4e2d" * 40, "dog")).text()
+            long = run("run", self.model("bert"), "--texts", self.texts_file("a" * shift + "\u4e2d" * 40, "dog")).text()
             self.assertIn("\u4e2d...", long)  # never half a character, which would be shown as \\x..
         self.assertIn("cosine similarity", text)
         self.assertNotIn("\x1b", text)

@@ -34,16 +34,17 @@ struct Cases {
   std::vector<Sequence> sequences;
 };
 
-Cases make_cases(const Model& model, const std::string& file) {
+// `texts` are those of --texts, if it is given.
+Cases make_cases(const Model& model, const std::optional<std::vector<std::string>>& texts) {
   Cases cases;
   const bool reads_text = model.tables().tokenizer() && model.tables().tokenizer()->kind() != schema::TokenizerKind::none;
   if (reads_text) {
-    cases.texts = file.empty() ? split_lines(sample_texts()) : read_texts(file);
+    cases.texts = texts ? *texts : split_lines(sample_texts());
     const std::string prompt = prompt_text(model, std::nullopt);
     for (const std::string& text : cases.texts) cases.sequences.push_back(sequence_of_text(model, prompt + text));
     return cases;
   }
-  if (!file.empty()) throw Error(model.path() + ": has no tokenizer, so --texts cannot be used");
+  if (texts) throw Error(model.path() + ": has no tokenizer, so --texts cannot be used");
   constexpr uint32_t kSequences = 32;
   constexpr uint32_t kMostRows = 64;
   const uint32_t most = std::min(kMostRows, model.max_sequence_rows());
@@ -137,7 +138,7 @@ Reference read_reference(const CompareFlags& flags, const Model& model, const Ca
   }
   reference.model = std::make_unique<Model>(path, 0, flags.other);
   // Both tokenize for themselves: a difference there is a difference.
-  reference.sequences = cases.texts.empty() ? cases.sequences : make_cases(*reference.model, flags.texts).sequences;
+  reference.sequences = cases.texts.empty() ? cases.sequences : make_cases(*reference.model, cases.texts).sequences;
   if (cases.texts.empty()) check_inputs(model, *reference.model, flags);
   reference.outputs = outputs_of(*reference.model, reference.sequences, defaults);
   return reference;
@@ -210,7 +211,9 @@ void print_comparison(const Model& model, const Comparison& comparison, const Ca
 void compare(const CompareFlags& flags) {
   if (!flags.task.empty() && !std::filesystem::is_directory(flags.other)) throw UsageError("--task is of use only where the reference is a checkpoint's folder");
   const Model model(flags.path);
-  const Cases cases = make_cases(model, flags.texts);
+  std::optional<std::vector<std::string>> texts;
+  if (!flags.texts.empty()) texts = read_texts(flags.texts);
+  const Cases cases = make_cases(model, texts);
   const Reference reference = read_reference(flags, model, cases);
   Comparison comparison;
   comparison.list = differences(outputs_of(model, cases.sequences, flags.session), reference.outputs, flags);
@@ -231,7 +234,7 @@ void add_compare(CLI::App& app) {
   command->add_option("model", flags->path, "Model file")->required()->type_name("A.heed");
   command->add_option("reference", flags->other, "Another model file, the checkpoint's folder, or outputs in .npy, a row for each text")
       ->required()->type_name("B");
-  command->add_option("--texts", flags->texts, "A file with a text on each line (default: sentences of heed's own)")->type_name("FILE");
+  command->add_option("--texts", flags->texts, "A file with a text on each line; - is standard input (default: sentences of heed's own)")->type_name("FILE");
   command->add_option("--task", flags->task, "The --task that the model was converted with, for a checkpoint's folder")->type_name("NAME");
   command->add_flag("--json", flags->json, "One JSON object");
   add_session_flags(*command, flags->session, {Flag::kPrecision, Flag::kIsa, Flag::kThreads});

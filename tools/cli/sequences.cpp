@@ -2,6 +2,9 @@
 #include "cli/sequences.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <limits>
 
 #include "cli/npy.h"
@@ -46,6 +49,13 @@ std::vector<heed_token> tokenize(const Model& model, std::string_view text) {
     tokens.resize(count);
     return tokens;
   }
+}
+
+uint32_t count_tokens(const Model& model, std::string_view text) {
+  uint32_t count = 0;
+  heed_token none;
+  heed_tokenize(&model.handle(), text.data(), text.size(), UINT32_MAX, &none, 0, &count);  // HEED_BUFFER_TOO_SMALL
+  return count;
 }
 
 namespace {
@@ -149,10 +159,26 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
+namespace {
+
+std::string read_standard_input() {
+  std::string text;
+  char block[1 << 16];
+  while (const size_t count = std::fread(block, 1, sizeof block, stdin)) text.append(block, count);
+  if (std::ferror(stdin)) throw Error(std::string("standard input: cannot read: ") + std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> read_texts(const std::string& path) {
-  const MappedFile file(path);
-  std::vector<std::string> lines = split_lines(file.text());
-  if (lines.empty()) throw Error(path + ": has no line of text");
+  const bool standard = path == "-";
+  std::error_code ignored;
+  if (!standard && (std::filesystem::is_fifo(path, ignored) || std::filesystem::is_character_file(path, ignored))) {
+    throw Error(path + ": is a pipe or a device, not a file; `--texts -` reads standard input");
+  }
+  std::vector<std::string> lines = standard ? split_lines(read_standard_input()) : split_lines(MappedFile(path).text());
+  if (lines.empty()) throw Error((standard ? "standard input" : path) + ": has no line of text");
   return lines;
 }
 
@@ -171,7 +197,19 @@ uint32_t id_bound(const Model& model, uint32_t input) {
   return 0;
 }
 
-Sequence sequence_of_noise(const Model& model, uint32_t rows, uint64_t seed) {
+namespace {
+
+// Rows of a sequence that is to have `rows`, on an axis: as many as all inputs take that have to be given there.
+uint32_t rows_on_axis(const schema::Graph& graph, uint16_t axis, uint32_t rows) {
+  for (const schema::GraphInput* input : *graph.inputs()) {
+    if (input->axis() == axis && !input->optional()) rows = std::min(rows, input->max_rows());
+  }
+  return rows;
+}
+
+}  // namespace
+
+Sequence sequence_of_noise(const Model& model, uint32_t most_rows, uint64_t seed) {
   // SplitMix64; the sum of twelve uniform numbers is normal enough for a comparison and the same on every machine.
   const auto next = [&seed] {
     uint64_t z = seed += 0x9E3779B97F4A7C15u;
@@ -189,6 +227,7 @@ Sequence sequence_of_noise(const Model& model, uint32_t rows, uint64_t seed) {
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     if (inputs.Get(i)->optional()) continue;
     InputData& data = sequence[i];
+    const uint32_t rows = rows_on_axis(model.graph(), inputs.Get(i)->axis(), most_rows);
     data.rows = rows;
     if (inputs.Get(i)->type() == schema::ElementType::i32) {
       const uint32_t bound = std::max(id_bound(model, i), 1u);

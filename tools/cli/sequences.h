@@ -26,6 +26,8 @@ using Sequence = std::vector<InputData>;
 uint32_t text_input(const Model& model);
 // A text's tokens with the model's own tokenizer and truncation.
 std::vector<heed_token> tokenize(const Model& model, std::string_view text);
+// How many tokens a text that can be tokenized has without truncation; 0 if they are more than can be counted.
+uint32_t count_tokens(const Model& model, std::string_view text);
 // `where` says in messages where the ids are from.
 Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids, const std::string& where);
 Sequence sequence_of_text(const Model& model, std::string_view text);
@@ -33,13 +35,14 @@ Sequence sequence_of_text(const Model& model, std::string_view text);
 std::string prompt_text(const Model& model, const std::optional<std::string>& name);
 // NAME=file.npy for each input that must be given: f32 [rows, features] or integers [rows].
 Sequence sequence_of_files(const Model& model, const std::vector<std::string>& assignments);
-// A text a line; the last line may lack its end. Throws Error if there is none.
+// A text a line, of a file or, where the path is "-", of standard input; the last line may lack its end. Throws Error if there is none.
 std::vector<std::string> read_texts(const std::string& path);
 std::vector<std::string> split_lines(std::string_view text);
 
 // How many entries the table has that an input of ids looks into; 0 if none does.
 uint32_t id_bound(const Model& model, uint32_t input);
-// A sequence of ids and unit-normal values that a seed decides, the same on every machine.
+// A sequence of ids and unit-normal values that a seed decides, the same on every machine: of `rows` rows, or, for an input
+// that takes fewer, of as many as it takes.
 Sequence sequence_of_noise(const Model& model, uint32_t rows, uint64_t seed);
 
 // Splits NAME=FILE; throws UsageError.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shapes.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace heed::tools {
@@ -16,7 +17,8 @@ uint64_t elements(const Model& model, int32_t id) {
 uint64_t multiply_adds(const Model& model, const schema::Node& node, const GraphFacts& facts, const heed_limits& limits) {
   const auto rows_of = [&](uint32_t port) -> uint64_t {
     const ValueRecord& value = facts.values[node.inputs()->Get(port)];
-    return value.ragged ? limits.max_rows : uint64_t{value.rows} * limits.max_sequences;
+    const uint64_t rows = uint64_t{value.rows} * limits.max_sequences;
+    return value.ragged ? std::min<uint64_t>(rows, limits.max_rows) : rows;
   };
   switch (node.op()) {
     case schema::OpKind::Linear:

@@ -13,7 +13,7 @@ struct GraphFacts {
   GraphRoom room;
   std::vector<ValueRecord> values;      // by value id
   std::vector<NodeRecord> nodes;        // by place
-  std::vector<uint64_t> multiply_adds;  // of each node's linear layers and attention, for one sequence of limits.max_rows rows
+  std::vector<uint64_t> multiply_adds;  // of each node's linear layers and attention, for limits.max_rows rows, or as many as the inputs take
 };
 
 GraphFacts graph_facts(const Model& model, uint32_t graph, const heed_limits& limits);
