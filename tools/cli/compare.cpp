@@ -44,7 +44,7 @@ Cases make_cases(const Model& model, const std::optional<std::vector<std::string
     for (const std::string& text : cases.texts) cases.sequences.push_back(sequence_of_text(model, prompt + text));
     return cases;
   }
-  if (texts) throw Error(model.path() + ": has no tokenizer, so --texts cannot be used");
+  if (texts) throw Error(model.path() + ": has no tokenizer, so it takes no texts");
   constexpr uint32_t kSequences = 32;
   constexpr uint32_t kMostRows = 64;
   const uint32_t most = std::min(kMostRows, model.max_sequence_rows());

@@ -47,7 +47,7 @@ void tell_cuts(const Model& model, const std::vector<std::string>& texts, const 
   if (cut == 0) return;
   const std::string who = work.place + (texts.size() > 1 ? " " + std::to_string(first + 1) : "");
   note(who + " has " + std::to_string(tokens) + " tokens, of which " + model.path() + " reads the first " + std::to_string(most) +
-             (cut > 1 ? "; " + std::to_string(cut) + " of " + std::to_string(texts.size()) + " texts are cut" : ""));
+       (cut > 1 ? "; " + std::to_string(cut) + " of " + std::to_string(texts.size()) + " texts are cut" : ""));
 }
 
 }  // namespace
