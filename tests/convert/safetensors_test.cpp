@@ -212,19 +212,19 @@ TEST_CASE("a folder with only a pickle is told why and how, by what its config.j
   };
   CHECK_THAT(refusal("{}"), Contains("has no model.safetensors"));
   write_file(model / "pytorch_model.bin", "x");
-  const auto saved = [&](const std::string& name) {
-    return Contains("pickle") && Contains("import " + name + ";") && Contains(name + ".from_pretrained(\"" + model.string() + "\")") &&
-           Contains(".save_pretrained(\"model-safetensors\", safe_serialization=True)") && Contains("copy model-safetensors/model.safetensors into " + model.string());
+  const auto check_saved = [&](const std::string& type, const std::string& name) {
+    CHECK_THAT(refusal("{\"model_type\": \"" + type + "\"}"),
+               Contains("pickle") && Contains("import " + name + ";") && Contains(name + ".from_pretrained(\"" + model.string() + "\")") &&
+                   Contains(".save_pretrained(\"model-safetensors\", safe_serialization=True)") &&
+                   Contains("copy model-safetensors/model.safetensors into " + model.string()));
   };
-  CHECK_THAT(refusal(R"({"model_type": "bert"})"), saved("AutoModel"));
-  for (const std::string type : {"marian", "bart", "t5"}) {
-    CHECK_THAT(refusal("{\"model_type\": \"" + type + "\"}"), saved("AutoModelForSeq2SeqLM"));
-  }
+  check_saved("bert", "AutoModel");
+  for (const std::string type : {"marian", "bart", "t5"}) check_saved(type, "AutoModelForSeq2SeqLM");
   // A layer of sentence-transformers and a graph folder are nothing that transformers could load.
-  const auto tensors = [&](const std::string& file) {
-    return Contains("save_file(torch.load(\"" + (model / "pytorch_model.bin").string() + "\", weights_only=True), \"" + (model / file).string() + "\")") &&
-           !Contains("AutoModel");
+  const auto check_tensors = [&](const std::string& config, const std::string& stem) {
+    CHECK_THAT(refusal(config, stem), Contains("save_file(torch.load(\"" + (model / "pytorch_model.bin").string() + "\", weights_only=True), \"" +
+                                               (model / stem).string() + ".safetensors\")") && !Contains("AutoModel"));
   };
-  CHECK_THAT(refusal(R"({"in_features": 32, "out_features": 3})"), tensors("model.safetensors"));
-  CHECK_THAT(refusal("[]", "weights"), tensors("weights.safetensors"));
+  check_tensors(R"({"in_features": 32, "out_features": 3})", "model");
+  check_tensors("[]", "weights");
 }
