@@ -1,6 +1,7 @@
 // Additive scores: the formula in double precision, special values, the same bits on every instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
+#include "kernels/support/require_at.h"
 
 namespace heed::tests {
 namespace {
@@ -41,8 +42,7 @@ TEST_CASE("additive scores are v . tanh(q + k)") {
             sum += scores.v.at(0, k) * std::tanh(x);
             all += std::fabs(scores.v.at(0, k));
           }
-          INFO("cols " << c.cols << " size " << size);
-          REQUIRE(std::fabs(scores.out.at(r, j) - sum) <= 1e-6 * all);
+          REQUIRE_AT(std::fabs(scores.out.at(r, j) - sum) <= 1e-6 * all, "cols " << c.cols << " size " << size);
         }
       }
       REQUIRE(scores.out.gaps_intact());

@@ -1,6 +1,7 @@
 // Epilogues of products against their formula in double precision: every activation with every mixture of options.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
+#include "kernels/support/require_at.h"
 #include "oracle/functions.h"
 
 namespace heed::tests {
@@ -124,8 +125,8 @@ TEST_CASE("finished products follow the formula with every activation and every 
           y = exact(options.activation, y);
           if (options.factor) y *= e.factor.at(r, o), size *= std::fabs(e.factor.at(r, o));
           if (options.residual) y += e.residual.at(r, o);
-          INFO("int8 " << int8 << " activation " << int(options.activation) << " row " << r << " output " << o);
-          REQUIRE(std::fabs(e.out.at(r, o) - y) <= 6e-7 * (std::fabs(y) + size + 4));
+          REQUIRE_AT(std::fabs(e.out.at(r, o) - y) <= 6e-7 * (std::fabs(y) + size + 4),
+                     "int8 " << int8 << " activation " << int(options.activation) << " row " << r << " output " << o);
         }
       }
       REQUIRE(e.gaps_intact());
@@ -171,14 +172,14 @@ TEST_CASE("rows to be quantized: the formula with a coarse gelu, and the range o
             y *= factor, size *= std::fabs(factor);
             if (options.residual) y += e.residual.at(r, o);
             const float stored = e.out.at(r, o);
-            INFO("activation " << int(options.activation) << " row " << r << " output " << o);
-            REQUIRE(std::fabs(stored - y) <= 6e-7 * (std::fabs(y) + size + 4) + coarse * std::fabs(factor));
+            REQUIRE_AT(std::fabs(stored - y) <= 6e-7 * (std::fabs(y) + size + 4) + coarse * std::fabs(factor),
+                       "activation " << int(options.activation) << " row " << r << " output " << o);
             hi[o % 16] = std::max(hi[o % 16], stored);
             lo[o % 16] = std::min(lo[o % 16], stored);
           }
           for (uint32_t lane = 0; lane < 16; ++lane) {
-            REQUIRE(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + lane])) == hi[lane]);
-            REQUIRE(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + 16 + lane])) == lo[lane]);
+            REQUIRE_AT(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + lane])) == hi[lane], "row " << r << " lane " << lane);
+            REQUIRE_AT(float_of(static_cast<uint32_t>(ranges[r * kRangeElems + 16 + lane])) == lo[lane], "row " << r << " lane " << lane);
           }
         }
       });

@@ -1,6 +1,7 @@
 // The float matrix product against double precision, in order of k, with f32 and f16 weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
+#include "kernels/support/require_at.h"
 #include "oracle/functions.h"
 #include "quant/panel.h"
 
@@ -62,8 +63,8 @@ TEST_CASE("the float product equals double precision within its rounding, for al
                 sum += term;
                 size += std::fabs(term);
               }
-              INFO("f16 " << f16 << " rows " << rows << " panels " << panels << " cols " << cols);
-              REQUIRE(std::fabs(p.c.at(r, o) - sum) <= (cols + 1) * 6e-8 * size);
+              REQUIRE_AT(std::fabs(p.c.at(r, o) - sum) <= (cols + 1) * 6e-8 * size,
+                         "f16 " << f16 << " rows " << rows << " panels " << panels << " cols " << cols);
             }
           }
           REQUIRE(p.c.gaps_intact());

@@ -1,6 +1,7 @@
 // Rows, heads, keys and values to int8: the error stays within half a step, special rows, layouts, the same bytes
 // everywhere. SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
+#include "kernels/support/require_at.h"
 #include "quant/panel.h"
 
 namespace heed::tests {
@@ -143,8 +144,8 @@ TEST_CASE("woven rows are the same bytes, 8 of each of four rows in turn") {
           REQUIRE(bits_of(scale.at(0, r)) == bits_of(apart.scale.at(0, r)));
           REQUIRE(zero[r] == apart.zero[r]);
           for (uint32_t c = 0; c < cols; ++c) {
-            INFO("cols " << cols << " row " << r << " column " << c);
-            REQUIRE(bytes[r / 4 * 4 * cols + c / 8 * 32 + r % 4 * 8 + c % 8] == apart.bytes[r * apart.stride + c]);
+            REQUIRE_AT(bytes[r / 4 * 4 * cols + c / 8 * 32 + r % 4 * 8 + c % 8] == apart.bytes[r * apart.stride + c],
+                       "cols " << cols << " row " << r << " column " << c);
           }
         }
         // Over their own input, as attention does it.
@@ -303,7 +304,7 @@ TEST_CASE("values lie in tiles of 64 keys with the bytes of quantize_heads, wher
                     out[h * head_bytes + tile * features + panel_i8_index(f, p - tile, tile_keys(keys, tile))];
                 const int8_t there =
                     f < value_dim && p < keys ? static_cast<int8_t>(expected[(p * heads + h) * padded + f]) : 0;
-                REQUIRE(byte == (p < keys ? there : 0x55));
+                REQUIRE_AT(byte == (p < keys ? there : 0x55), "key " << p << " feature " << f);
               }
               if (p >= keys) {
                 REQUIRE(bits_of(log2.at(h, p)) == kPoisonBits);

@@ -1,6 +1,7 @@
 // Norms, softmax of rows, sums and products, table rows and pooling: double precision, special values, the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/support/matrix.h"
+#include "kernels/support/require_at.h"
 #include "oracle/functions.h"
 
 namespace heed::tests {
@@ -36,11 +37,10 @@ TEST_CASE("layer and RMS norm follow their formulas, also far from 0") {
           for (uint32_t c = 0; c < cols; ++c) {
             const double scaled = (in.at(r, c) - mean) * inverse * gain.at(0, c);
             const double y = scaled + (cols % 2 ? shift.at(0, c) : 0);
-            INFO("cols " << cols << " offset " << offset);
             // The mean is exact to 2^-22 of the offset; one column has nothing else.
             const double room =
                 function == NormFunction::kLayer ? offset * 0x1p-22 * inverse * std::fabs(gain.at(0, c)) : 0;
-            REQUIRE(std::fabs(out.at(r, c) - y) <= 2e-6 * (std::fabs(scaled) + 1) + room);
+            REQUIRE_AT(std::fabs(out.at(r, c) - y) <= 2e-6 * (std::fabs(scaled) + 1) + room, "cols " << cols << " offset " << offset);
           }
         }
         REQUIRE(out.gaps_intact());
@@ -190,7 +190,7 @@ TEST_CASE("whole-row kernels have the same bits on every instruction set, apart 
             if (kernel == 3) table.l2_normalize_rows({in.get(), in.stride(), 5, cols, out.get(), out.stride()});
             written.add(out);
             for (uint32_t r = 0; r < 5; ++r) {
-              for (uint32_t c = 0; c < cols; ++c) REQUIRE(storable(out.at(r, c)));
+              for (uint32_t c = 0; c < cols; ++c) REQUIRE_AT(storable(out.at(r, c)), table.isa << " kernel " << kernel << " row " << r);
             }
           }
           return written;

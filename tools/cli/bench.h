@@ -27,9 +27,9 @@ struct Measured {
   double median_ms;
 };
 
-// Times `action` at least 50 times and for `seconds`, after a fifth of that to warm up.
-template <class Action>
-Measured measure(double seconds, Action action) {
+// Times `action` at least 50 times and for `seconds`, after a fifth of that to warm up, with `between` before each.
+template <class Action, class Between>
+Measured measure(double seconds, Action action, Between between) {
   using Clock = std::chrono::steady_clock;
   constexpr size_t kLeastRuns = 50;
   const auto seconds_since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -37,6 +37,7 @@ Measured measure(double seconds, Action action) {
     std::vector<double> times;
     const Clock::time_point begin = Clock::now();
     while (times.size() < least || seconds_since(begin) < at_least) {
+      between();
       const Clock::time_point start = Clock::now();
       action();
       times.push_back(seconds_since(start) * 1e3);

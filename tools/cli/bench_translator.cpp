@@ -72,13 +72,11 @@ void bench_translator(const Model& model, const BenchFlags& flags) {
   const std::vector<int32_t>& ids = sequences[0][0].ids;
   const Batch batch(model.graph(), sequences, {0});
   const heed_pass encode = batch.pass();
-  const double peak = int8_peak_gmac_per_s(session.isa()) * flags.session.threads;
+  Int8Peak of_a_core(session.isa());
   const double read_peak = read_peak_gb_per_s();
-  const Measured whole = measure(flags.seconds, [&] { translator.search(ids); });
-  const Measured prefill = measure(flags.seconds / 5, [&] {
-    heed_reset(session.handle());
-    session.run(encode);
-  });
+  const Measured whole = measure(flags.seconds, [&] { translator.search(ids); }, [&] { of_a_core.sample(); });
+  const double peak = of_a_core.gmac_per_s() * flags.session.threads;
+  const Measured prefill = measure(flags.seconds / 5, [&] { session.run(encode); }, [&] { heed_reset(session.handle()); });
   const double decode_s = (whole.min_ms - prefill.min_ms) * 1e-3;
   const double tokens_per_s = options.max_tokens / decode_s;
   const double read = static_cast<double>(decode_weight_bytes(model)) * 1e-9 * tokens_per_s;

@@ -11,13 +11,7 @@
 namespace heed::tools {
 namespace {
 
-constexpr uint32_t kSteps = 100000;
-
-// A loop of `kSteps` steps, each of which does `multiply_adds`.
-struct Loop {
-  void (*run)();
-  double multiply_adds;
-};
+constexpr uint32_t kSteps = 100000;  // of a loop
 
 #if defined(__x86_64__)
 // Written as assembly so that no flag is needed to compile it and nothing is moved between the products. Twelve
@@ -96,36 +90,38 @@ void loop_scalar() {
   }
 }
 
-double rate(const Loop& loop) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(100);
-  double best_seconds = 1;
-  while (Clock::now() < end) {
-    const Clock::time_point start = Clock::now();
-    loop.run();
-    best_seconds = std::min(best_seconds, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return kSteps * loop.multiply_adds / best_seconds * 1e-9;
+using Loops = std::vector<Int8Peak::Loop>;
+
+Loops loops_of(const std::string& isa) {
+#if defined(__x86_64__)
+  if (isa == "amx") return {{loop_amx, 4 * 16384}};
+  if (isa == "avx512vnni") return {{loop_avx512vnni, 12 * 64}};
+  if (isa == "avxvnni") return {{loop_avxvnni, 12 * 32}};
+  if (isa == "avx2") return {{loop_avx2_flip, 12 * 32}, {loop_avx2_wide, 12 * 16}};
+  if (isa == "ref") return {{loop_sse2, 12 * 8}};
+#elif defined(__aarch64__)
+  if (isa == "i8mm") return {{loop_i8mm, 24 * 32}};
+  if (isa == "dotprod") return {{loop_dotprod, 24 * 16}};
+  if (isa == "neon") return {{loop_neon, 12 * 16}};
+#elif defined(__ARM_NEON)
+  if (isa == "armv7") return {{loop_armv7, 8 * 16}};
+#endif
+  if (isa == "ref") return {{loop_scalar, 8}};
+  throw Error("bench has no peak measurement for the instruction set '" + isa + "'");
 }
 
 }  // namespace
 
-double int8_peak_gmac_per_s(const std::string& isa) {
-#if defined(__x86_64__)
-  if (isa == "amx") return rate({loop_amx, 4 * 16384});
-  if (isa == "avx512vnni") return rate({loop_avx512vnni, 12 * 64});
-  if (isa == "avxvnni") return rate({loop_avxvnni, 12 * 32});
-  if (isa == "avx2") return std::max(rate({loop_avx2_flip, 12 * 32}), rate({loop_avx2_wide, 12 * 16}));
-  if (isa == "ref") return rate({loop_sse2, 12 * 8});
-#elif defined(__aarch64__)
-  if (isa == "i8mm") return rate({loop_i8mm, 24 * 32});
-  if (isa == "dotprod") return rate({loop_dotprod, 24 * 16});
-  if (isa == "neon") return rate({loop_neon, 12 * 16});
-#elif defined(__ARM_NEON)
-  if (isa == "armv7") return rate({loop_armv7, 8 * 16});
-#endif
-  if (isa == "ref") return rate({loop_scalar, 8});
-  throw Error("bench has no peak measurement for the instruction set '" + isa + "'");
+Int8Peak::Int8Peak(const std::string& isa) : loops_(loops_of(isa)) {}
+
+void Int8Peak::sample() {
+  using Clock = std::chrono::steady_clock;
+  for (const Loop& loop : loops_) {
+    const Clock::time_point start = Clock::now();
+    loop.run();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    best_ = std::max(best_, kSteps * loop.multiply_adds / seconds * 1e-9);
+  }
 }
 
 double read_peak_gb_per_s() {

@@ -44,13 +44,16 @@ def erf(x: np.ndarray) -> np.ndarray:
     steps = 256
     x = np.clip(x, -6.0, 6.0)
     nearest = np.rint(x * steps)
-    table = np.array([math.erf(i / steps) for i in range(-6 * steps, 6 * steps + 1)])
+    points = np.arange(-6 * steps, 6 * steps + 1) / steps
+    table = np.array([math.erf(a) for a in points])
+    slopes = 2.0 / math.sqrt(math.pi) * np.exp(-points * points)
+    index = nearest.astype(np.int32) + 6 * steps
     a = nearest / steps
     d = x - a
-    slope = 2.0 / math.sqrt(math.pi) * np.exp(-a * a)
-    series = 1.0 - d * (a - d * ((2.0 * a * a - 1.0) / 3.0 - d * (a * (2.0 * a * a - 3.0) / 6.0
-             - d * ((4.0 * a**4 - 12.0 * a * a + 3.0) / 30.0))))
-    return table[nearest.astype(np.int32) + 6 * steps] + slope * d * series
+    a2 = a * a
+    series = 1.0 - d * (a - d * ((2.0 * a2 - 1.0) / 3.0 - d * (a * (2.0 * a2 - 3.0) / 6.0
+             - d * ((4.0 * a2 * a2 - 12.0 * a2 + 3.0) / 30.0))))
+    return table[index] + slopes[index] * d * series
 
 
 def gelu(x: np.ndarray) -> np.ndarray:
