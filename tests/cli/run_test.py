@@ -14,7 +14,7 @@ from program import ProgramTest, run, tiny
 
 class Tokens(ProgramTest):
     def ids(self, text) -> list[int]:
-        return [int(part) for part in self.good("tokenize", self.model("bert"), "--text", text).text().split()]
+        return [int(part) for part in run("tokenize", self.model("bert"), "--text", text).text().split()]
 
     def test_ids_are_on_one_line_with_special_tokens(self):
         self.assertEqual(self.good("tokenize", self.model("bert"), "--text", "A cat sat.").out, b"2 5 6 8 15 3\n")
@@ -39,7 +39,7 @@ class Tokens(ProgramTest):
         cut = "\u4e2d".encode()[:2]
         for text in (b"\xff\xfe", b"a " + cut, b"\"\\ \x01\x1b[2J</script><script>", bytes(range(1, 256)), cut + b"cat"):
             with self.subTest(text=text):
-                tokens = self.good("tokenize", self.model("bert"), "--text", text, "--json").json()
+                tokens = run("tokenize", self.model("bert"), "--text", text, "--json").json()
                 self.assertEqual(len(tokens["ids"]), len(tokens["pieces"]))
                 for begin, end in tokens["offsets"]:
                     self.assertTrue(0 <= begin <= end <= len(text))
@@ -196,6 +196,16 @@ class Run(ProgramTest):
         self.assertIn("--texts -", self.bad(1, "run", model, "--texts", "/dev/stdin", stdin=lines.encode()))
         self.assertIn("- is standard input", self.good("run", "--help").text())
 
+    def test_tokens_of_texts_are_a_line_or_an_object_for_each(self):
+        model, texts = self.model("bert"), ["A cat sat.", "", "the dog"]
+        each = [self.good("tokenize", model, f"--text={text}") for text in texts]
+        file = self.texts_file(*texts)
+        self.assertEqual(self.good("tokenize", model, "--texts", file).out, b"".join(done.out for done in each))
+        found = self.good("tokenize", model, "--texts", file, "--json").json()
+        self.assertEqual(found, {"texts": [self.good("tokenize", model, f"--text={text}", "--json").json() for text in texts]})
+        for wrong in ([], ["--text", "a", "--texts", file]):
+            self.bad(2, "tokenize", model, *wrong)
+
     def test_cli_17_a_text_that_is_cut_is_told(self):
         model, long = self.model("bert"), "cat " * 10000
         note = f"heed: note: {{}} has 10002 tokens, of which {model} reads the first 16{{}}\n"
@@ -204,6 +214,12 @@ class Run(ProgramTest):
             done = run("run", model, "--texts", self.texts_file(*lines))
             self.assertEqual((done.code, done.err), (0, note.format(*words)))
         self.good("run", model, "--text", "cat " * 14)
+        done = run("tokenize", model, "--text", long)
+        self.assertEqual((done.code, done.err, len(done.text().split())), (0, note.format("the text", ""), 16))
+        texts = self.texts_file("a cat", long)
+        for command in (["tokenize", model], ["compare", model, model]):
+            done = run(*command, "--texts", texts)
+            self.assertEqual((done.code, done.err), (0, note.format("text 2", "")))
 
     def test_pipes_are_refused_and_never_waited_for(self):
         pipe = self.folder / "pipe"

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/compare_decode.h"
 #include "cli/flags.h"
+#include "cli/inputs.h"
 #include "cli/npy.h"
 #include "cli/passes.h"
 #include "cli/print.h"
@@ -40,8 +41,7 @@ Cases make_cases(const Model& model, const std::optional<std::vector<std::string
   const bool reads_text = model.tables().tokenizer() && model.tables().tokenizer()->kind() != schema::TokenizerKind::none;
   if (reads_text) {
     cases.texts = texts ? *texts : split_lines(sample_texts());
-    const std::string prompt = prompt_text(model, std::nullopt);
-    for (const std::string& text : cases.texts) cases.sequences.push_back(sequence_of_text(model, prompt + text));
+    for (const std::string& text : with_prompt(model, cases.texts, std::nullopt)) cases.sequences.push_back(sequence_of_text(model, text));
     return cases;
   }
   if (texts) throw Error(model.path() + ": has no tokenizer, so it takes no texts");
@@ -214,6 +214,7 @@ void compare(const CompareFlags& flags) {
   std::optional<std::vector<std::string>> texts;
   if (!flags.texts.empty()) texts = read_texts(flags.texts);
   const Cases cases = make_cases(model, texts);
+  if (texts) tell_cuts(model, with_prompt(model, *texts, std::nullopt), "text");
   const Reference reference = read_reference(flags, model, cases);
   Comparison comparison;
   comparison.list = differences(outputs_of(model, cases.sequences, flags.session), reference.outputs, flags);

@@ -29,27 +29,6 @@ void check_prompt(const InputFlags& flags) {
   if (flags.prompt && !flags.text && flags.texts.empty()) throw UsageError("--prompt-name goes with --text or --texts; ids and .npy files have no prompt");
 }
 
-// One line on standard error if the model reads only the first tokens of a text: of which one, or of how many.
-void tell_cuts(const Model& model, const std::vector<std::string>& texts, const Work& work) {
-  const uint32_t most = model.tables().tokenizer() ? model.tables().tokenizer()->truncation() : 0;
-  if (most == 0 || texts.empty()) return;
-  const uint32_t input = text_input(model);
-  size_t cut = 0, first = 0;
-  uint32_t tokens = 0;  // of the first that is cut
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (work.sequences[i][input].rows < most) continue;
-    const uint32_t all = count_tokens(model, texts[i]);
-    if (all <= most) continue;
-    if (cut++ > 0) continue;
-    first = i;
-    tokens = all;
-  }
-  if (cut == 0) return;
-  const std::string who = work.place + (texts.size() > 1 ? " " + std::to_string(first + 1) : "");
-  note(who + " has " + std::to_string(tokens) + " tokens, of which " + model.path() + " reads the first " + std::to_string(most) +
-       (cut > 1 ? "; " + std::to_string(cut) + " of " + std::to_string(texts.size()) + " texts are cut" : ""));
-}
-
 }  // namespace
 
 void add_input_flags(CLI::App& command, InputFlags& flags) {
@@ -60,6 +39,24 @@ void add_input_flags(CLI::App& command, InputFlags& flags) {
   from->add_option("--input", flags.inputs, "An input of the graph from a file; again for each")->type_name("NAME=x.npy")->allow_extra_args(false);
   from->require_option(1);
   command.add_option("--prompt-name", flags.prompt, "Which of the model's prompts goes before each text (default: the model's default)")->type_name("NAME");
+}
+
+void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::string& place) {
+  const uint32_t most = model.tables().tokenizer() ? model.tables().tokenizer()->truncation() : 0;
+  if (most == 0) return;
+  size_t cut = 0, first = 0;
+  uint32_t tokens = 0;  // of the first that is cut
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const uint32_t all = count_tokens(model, texts[i]);
+    if (all <= most) continue;
+    if (cut++ > 0) continue;
+    first = i;
+    tokens = all;
+  }
+  if (cut == 0) return;
+  const std::string who = place + (texts.size() > 1 ? " " + std::to_string(first + 1) : "");
+  note(who + " has " + std::to_string(tokens) + " tokens, of which " + model.path() + " reads the first " + std::to_string(most) +
+       (cut > 1 ? "; " + std::to_string(cut) + " of " + std::to_string(texts.size()) + " texts are cut" : ""));
 }
 
 Work gather(const Model& model, const InputFlags& flags) {
@@ -75,11 +72,9 @@ Work gather(const Model& model, const InputFlags& flags) {
     work.texts = read_texts(flags.texts);
     work.place = "text";
   }
-  const std::string prompt = prompt_text(model, flags.prompt);
-  std::vector<std::string> prompted;
-  for (const std::string& text : work.texts) prompted.push_back(prompt + text);
+  const std::vector<std::string> prompted = with_prompt(model, work.texts, flags.prompt);
   for (const std::string& text : prompted) work.sequences.push_back(sequence_of_text(model, text));
-  tell_cuts(model, prompted, work);
+  tell_cuts(model, prompted, work.place);
   return work;
 }
 

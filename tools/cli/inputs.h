@@ -22,6 +22,9 @@ struct InputFlags {
 // --text, --texts, --tokens or --input, of which one must be given, and --prompt-name.
 void add_input_flags(CLI::App& command, InputFlags& flags);
 
+// One line on standard error if the model reads only the first tokens of a text: of which one, or of how many. `place` names a text.
+void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::string& place);
+
 // What there is to run. `texts` is empty unless the input was text; `place` names a sequence in messages.
 struct Work {
   std::vector<std::string> texts;

@@ -103,6 +103,13 @@ std::string prompt_text(const Model& model, const std::optional<std::string>& na
   throw Error(model.path() + ": has no prompt \"" + wanted + "\"" + (names.empty() ? ", and none at all" : "; it has " + names));
 }
 
+std::vector<std::string> with_prompt(const Model& model, const std::vector<std::string>& texts, const std::optional<std::string>& name) {
+  const std::string prompt = prompt_text(model, name);
+  std::vector<std::string> prompted;
+  for (const std::string& text : texts) prompted.push_back(prompt + text);
+  return prompted;
+}
+
 Sequence sequence_of_files(const Model& model, const std::vector<std::string>& assignments) {
   const auto& inputs = *model.graph().inputs();
   Sequence sequence(inputs.size());

@@ -33,6 +33,8 @@ Sequence sequence_of_ids(const Model& model, std::vector<int32_t> ids, const std
 Sequence sequence_of_text(const Model& model, std::string_view text);
 // What goes before each text: the prompt of that name, or the model's default one, or nothing.
 std::string prompt_text(const Model& model, const std::optional<std::string>& name);
+// The texts with that before each.
+std::vector<std::string> with_prompt(const Model& model, const std::vector<std::string>& texts, const std::optional<std::string>& name);
 // NAME=file.npy for each input that must be given: f32 [rows, features] or integers [rows].
 Sequence sequence_of_files(const Model& model, const std::vector<std::string>& assignments);
 // A text a line, of a file or, where the path is "-", of standard input; the last line may lack its end. Throws Error if there is none.
