@@ -14,7 +14,9 @@ from program import ProgramTest, run, tiny
 
 class Tokens(ProgramTest):
     def ids(self, text) -> list[int]:
-        return [int(part) for part in run("tokenize", self.model("bert"), "--text", text).text().split()]
+        done = run("tokenize", self.model("bert"), "--text", text)
+        self.assertEqual(done.code, 0, done.err)
+        return [int(part) for part in done.text().split()]
 
     def test_ids_are_on_one_line_with_special_tokens(self):
         self.assertEqual(self.good("tokenize", self.model("bert"), "--text", "A cat sat.").out, b"2 5 6 8 15 3\n")
@@ -39,7 +41,9 @@ class Tokens(ProgramTest):
         cut = "\u4e2d".encode()[:2]
         for text in (b"\xff\xfe", b"a " + cut, b"\"\\ \x01\x1b[2J</script><script>", bytes(range(1, 256)), cut + b"cat"):
             with self.subTest(text=text):
-                tokens = run("tokenize", self.model("bert"), "--text", text, "--json").json()
+                done = run("tokenize", self.model("bert"), "--text", text, "--json")
+                self.assertEqual(done.code, 0, done.err)
+                tokens = done.json()
                 self.assertEqual(len(tokens["ids"]), len(tokens["pieces"]))
                 for begin, end in tokens["offsets"]:
                     self.assertTrue(0 <= begin <= end <= len(text))
