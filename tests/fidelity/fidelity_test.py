@@ -14,7 +14,7 @@ HEED = os.environ.get("HEED_PROGRAM", str(ROOT / "build" / "host" / "heed"))
 FOLDER = pathlib.Path(os.environ.get("HEED_FIDELITY_FOLDER", str(ROOT / "build" / "golden")))
 TEXTS = ROOT / "tests" / "fidelity" / "texts.txt"
 CALIBRATION = ROOT / "tests" / "fidelity" / "calibration.txt"
-FEW = 8  # mistakes are looked for in every eighth text
+FEW = 4  # mistakes are looked for in every fourth text
 
 # Least and mean cosine over all texts that each kind of file must reach.
 THRESHOLDS = {"f32": (0.999999, 0.999999), "q8c": (0.995, 0.998), "calibrated": (0.997, 0.9990)}

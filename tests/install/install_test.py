@@ -56,7 +56,7 @@ class Consumers(unittest.TestCase):
 
     def test_build_11_add_subdirectory_and_optimization_when_linking(self):
         # The portable kernels are enough here: what is tested is the build. Each program takes long to link.
-        self.consumer("added", ("embed_whole", "embedded"), f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", "-DCMAKE_POLICY_DEFAULT_CMP0069=NEW")
+        self.consumer("added", ("embed_cpp", "embed_whole", "embedded"), f"-DHEED_SOURCE={ROOT}", "-DHEED_ISAS=ref", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON", "-DCMAKE_POLICY_DEFAULT_CMP0069=NEW")
 
     def test_a_build_with_no_instruction_set_is_refused(self):
         done = subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", self.folder / "none", "-DHEED_ISAS=m68k", "-DHEED_BUILD_TOOLS=OFF",

@@ -214,7 +214,7 @@ void compare(const CompareFlags& flags) {
   std::optional<std::vector<std::string>> texts;
   if (!flags.texts.empty()) texts = read_texts(flags.texts);
   const Cases cases = make_cases(model, texts);
-  if (texts) tell_cuts(model, with_prompt(model, *texts, std::nullopt), "text");
+  if (texts) tell_cuts(model, with_prompt(model, *texts, std::nullopt), token_counts(model, cases.sequences), "text");
   const Reference reference = read_reference(flags, model, cases);
   Comparison comparison;
   comparison.list = differences(outputs_of(model, cases.sequences, flags.session), reference.outputs, flags);

@@ -41,12 +41,19 @@ void add_input_flags(CLI::App& command, InputFlags& flags) {
   command.add_option("--prompt-name", flags.prompt, "Which of the model's prompts goes before each text (default: the model's default)")->type_name("NAME");
 }
 
-void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::string& place) {
+std::vector<size_t> token_counts(const Model& model, const std::vector<Sequence>& sequences) {
+  std::vector<size_t> counts;
+  for (const Sequence& sequence : sequences) counts.push_back(sequence[text_input(model)].rows);
+  return counts;
+}
+
+void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::vector<size_t>& kept, const std::string& place) {
   const uint32_t most = model.tables().tokenizer() ? model.tables().tokenizer()->truncation() : 0;
   if (most == 0) return;
   size_t cut = 0, first = 0;
   uint32_t tokens = 0;  // of the first that is cut
   for (size_t i = 0; i < texts.size(); ++i) {
+    if (kept[i] < most) continue;
     const uint32_t all = count_tokens(model, texts[i]);
     if (all <= most) continue;
     if (cut++ > 0) continue;
@@ -74,7 +81,7 @@ Work gather(const Model& model, const InputFlags& flags) {
   }
   const std::vector<std::string> prompted = with_prompt(model, work.texts, flags.prompt);
   for (const std::string& text : prompted) work.sequences.push_back(sequence_of_text(model, text));
-  tell_cuts(model, prompted, work.place);
+  if (!prompted.empty()) tell_cuts(model, prompted, token_counts(model, work.sequences), work.place);
   return work;
 }
 

@@ -22,8 +22,11 @@ struct InputFlags {
 // --text, --texts, --tokens or --input, of which one must be given, and --prompt-name.
 void add_input_flags(CLI::App& command, InputFlags& flags);
 
-// One line on standard error if the model reads only the first tokens of a text: of which one, or of how many. `place` names a text.
-void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::string& place);
+// How many tokens of its text each sequence has.
+std::vector<size_t> token_counts(const Model& model, const std::vector<Sequence>& sequences);
+// One line on standard error if the model reads only the first tokens of a text: of which one, or of how many. `kept` has the
+// tokens that were read of each, `place` names a text.
+void tell_cuts(const Model& model, const std::vector<std::string>& texts, const std::vector<size_t>& kept, const std::string& place);
 
 // What there is to run. `texts` is empty unless the input was text; `place` names a sequence in messages.
 struct Work {

@@ -42,8 +42,12 @@ void tokenize_texts(const TokenizeFlags& flags) {
   const Model model(flags.path);
   const std::vector<std::string> texts = flags.text ? std::vector{*flags.text} : read_texts(flags.texts);
   std::vector<std::vector<heed_token>> tokens;
-  for (const std::string& text : texts) tokens.push_back(tokenize(model, text));
-  tell_cuts(model, texts, flags.text ? "the text" : "text");
+  std::vector<size_t> kept;
+  for (const std::string& text : texts) {
+    tokens.push_back(tokenize(model, text));
+    kept.push_back(tokens.back().size());
+  }
+  tell_cuts(model, texts, kept, flags.text ? "the text" : "text");
   if (flags.json && flags.text) return print_json(tokens_json(model, tokens[0]));
   if (flags.json) {
     Json all = Json::array();

@@ -113,9 +113,11 @@ class Written {
 // run(table) must write the same on every instruction set of this machine as on ref.
 template <class Run>
 void same_bits(Run run) {
-  const Written expected = run(*find_kernels("ref"));
-  for (const Kernels* table : runnable_tables()) {
-    if (table == find_kernels("ref")) continue;
+  const Kernels* ref = find_kernels("ref");
+  const std::vector<const Kernels*> tables = runnable_tables();
+  const Written expected = run(*ref);
+  for (const Kernels* table : tables) {
+    if (table == ref && tables.size() > 1) continue;  // where it is alone, it writes the same twice
     INFO(table->isa);
     REQUIRE((run(*table) == expected));
   }
